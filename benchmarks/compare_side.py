@@ -123,7 +123,7 @@ def update(texts: Texts, **options: Any) -> dict[str, Any]:
     import corate
 
     tagger = corate.train(texts.train.corpus, "empirical", **options).update(texts.test.corpus)
-    return {"tagger": tagger, "pruned": tagger.pruned(2), "all": answers(tagger, texts.test.corpus)}
+    return {"tagger": tagger, "pruned": tagger.shrunk(rare=2), "all": answers(tagger, texts.test.corpus)}
 
 
 def pycrfsuite(algorithm: str, texts: Texts, folder: Path, **parameters: Any) -> dict[str, Any]:

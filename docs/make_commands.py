@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import typer
+import click
 
 from corate.cli.app import app
+from corate.cli.commands import sections
 
 INTRODUCTION = """\
 # Commands
@@ -18,7 +19,8 @@ This page describes all commands and options. `make docs/commands.md` generates 
 `corate COMMAND --help` shows the options that most people use, and `corate COMMAND --help-all` shows all of them.
 
 `-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
-extra `zstd`). `corate --install-completion` installs the completion of commands and options in your shell.
+extra `zstd`). `corate --install-completion` installs the completion of commands and options in your shell. Options can
+also be in [a file](scripts.md#options-in-a-file), which `--no-config` ignores.
 
 | exit code | meaning |
 | --- | --- |
@@ -40,22 +42,15 @@ def _cell(text: str) -> str:
 
 def _code(text: str) -> str:
     """An option with its value, as code."""
-    plain = text.replace("<int range>", "N").replace("<float range>", "X").replace("<str>", "TEXT")
-    return "`" + plain.replace("|", "\\|") + "`"
+    return "`" + text.replace("|", "\\|") + "`"
 
 
 def tables(command: Any, context: Any) -> Iterator[str]:
     """The arguments, the options, and the options of each panel, each as a table."""
-    sections: dict[str, list[str]] = {"Arguments": [], "Options": []}
-    for param in command.get_params(context):
-        record = param.get_help_record(context)
-        if record is not None and param.name not in ("help", "help_all"):
-            default = "Arguments" if param.param_type_name == "argument" else "Options"
-            title = getattr(param, "rich_help_panel", None) or default
-            sections.setdefault(title, []).append(f"| {_code(record[0])} | {_cell(record[1])} |")
-    for title, rows in sections.items():
-        if rows:
-            yield "\n".join([f"**{title}**", "", "| | |", "| --- | --- |", *rows])
+    params = [param for param in command.get_params(context) if not param.is_eager]
+    for title, shown in sections(context, params):
+        rows = [f"| {_code(name)} | {_cell(help)} |" for name, help in (p.get_help_record(context) for p in shown)]
+        yield "\n".join([f"**{title}**", "", "| | |", "| --- | --- |", *rows])
 
 
 def section(command: Any, context: Any, level: int) -> Iterator[str]:
@@ -64,7 +59,7 @@ def section(command: Any, context: Any, level: int) -> Iterator[str]:
     yield f"{'#' * level} {name}"
     yield inspect.cleandoc(command.help or "").replace("\b\n", "").replace("<", "&lt;")
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    yield "    " + re.sub(r"\{(\w+)\}", r"\1", usage)
+    yield f"    {usage}"
     yield from tables(command, context)
     examples = inspect.cleandoc((command.epilog or "") + getattr(command, "more_examples", ""))
     if examples:
@@ -74,17 +69,16 @@ def section(command: Any, context: Any, level: int) -> Iterator[str]:
         yield re.sub(r"^(\S.*)\n    ", r"\1\n\n    ", "\n".join(lines), flags=re.MULTILINE)
     for sub in getattr(command, "list_commands", lambda _: [])(context):
         found = command.get_command(context, sub)
-        yield from section(found, typer.Context(found, info_name=sub, parent=context), level + 1)
+        yield from section(found, click.Context(found, info_name=sub, parent=context), level + 1)
 
 
 def page() -> str:
     """The whole page."""
-    program = typer.main.get_command(app)
-    context = typer.Context(program, info_name="corate")
+    context = click.Context(app, info_name="corate")
     parts = [INTRODUCTION.rstrip()]
-    for name in program.list_commands(context):  # type: ignore[attr-defined]
-        command = program.get_command(context, name)  # type: ignore[attr-defined]
-        parts += section(command, typer.Context(command, info_name=name, parent=context), 2)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        parts += section(command, click.Context(command, info_name=name, parent=context), 2)
     return "\n\n".join(part.rstrip() for part in parts if part.strip()) + "\n"
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 
-from corate.cli.method_options import option_of
-from corate.cli.terminal import told
+from corate.display import told
 from corate.training.options import METHODS, Method, Option, options_of
 
 INTRODUCTION = """\
@@ -26,6 +26,18 @@ An unknown option, or a value that is out of range, raises a `ConfigError` that 
 the exit code is then 2. The arguments of `corate.train` that are the same for all methods, such as `features`,
 `held_out`, `init`, `threads`, `seed` and `progress`, are not listed here; see [Python API](api.md#training).
 
+Few users need the *expert options*. They are set together in Python, and with `--set` on the command line:
+
+```python
+corate.train(corpus, "standard", expert={"batch": 4})
+```
+
+```bash
+corate train FILE -o MODEL --method standard --set batch=4
+```
+
+Until version 0.4, they can also be set like other options, with a warning.
+
 In the tables, *tuned* means that the value is chosen on held-out tokens. An option without a default is not used unless
 you set it. If a default depends on the corpus, `record["settings"]` of the tagger shows the value that was used.
 
@@ -41,35 +53,27 @@ The page is generated from `corate.training.options` by `make docs/options.md`.
 """
 
 
-def values(option: Option) -> str:
-    """What an option can be."""
-    if option.choices:
-        return ", ".join(f"`{choice}`" for choice in option.choices)
-    if option.range is not None:
-        kind = "integer" if option.kind == "integer" else "number"
-        return f"{kind} from {option.range[0]:.10g} to {option.range[1]:.10g}"
-    return {
-        "flag": "`True` or `False`",
-        "file": "path of a file",
-        "text": "a label",
-        "label weights": "mapping from labels to numbers",
-        "sentence weights": "list of numbers",
-    }[option.kind]
-
-
-def row(name: str, option: Option) -> str:
+def row(option: Option) -> str:
     """The line of an option."""
     default = option.unset if option.default is None else f"`{told(option.default)}`"
-    flag = "" if name == "sentence_weights" else f"`{option_of(name)}`"
-    return f"| `{name}` | {flag} | {values(option)} | {default} | {option.help} |"
+    flag = f"`--set {option.name}=...`" if option.expert else f"`{option.flag}`" if option.flag else ""
+    return f"| `{option.name}` | {flag} | {option.values} | {default} | {option.help} |"
 
 
 def section(method: type[Method]) -> str:
-    """The table of a method."""
+    """The tables of a method."""
     head = inspect.cleandoc(method.__doc__ or "").split("\n\n")[0]
-    rows = [row(name, option) for name, option in options_of(method).items()]
-    table = ["| option | command line | values | default | meaning |", "| --- | --- | --- | --- | --- |", *rows]
-    return f"## `{method.name}`: `corate.{method.__name__}`\n\n{head}\n\n" + "\n".join(table) + "\n"
+    options = options_of(method).values()
+    expert = [option for option in options if option.expert]
+    text = f"## `{method.name}`: `corate.{method.__name__}`\n\n{head}\n\n"
+    text += table([option for option in options if not option.expert])
+    return text + ("\nExpert options:\n\n" + table(expert) if expert else "")
+
+
+def table(options: Sequence[Option]) -> str:
+    """A table of options."""
+    head = ["| option | command line | values | default | meaning |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([*head, *map(row, options)]) + "\n"
 
 
 def page() -> str:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import signal
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Any
 from unittest.mock import patch
-
-import typer.main
 
 __all__ = ["PROGRAM", "Result", "one_line", "run"]
 
@@ -28,12 +24,6 @@ class Result:
     @property
     def text(self) -> str:
         return self.out.decode()
-
-
-@functools.cache
-def _built(app: typer.Typer, build: Any = typer.main.get_command) -> Any:
-    """The commands are the same in every run, and typer takes long to build them."""
-    return build(app)
 
 
 class Screen(io.TextIOWrapper):
@@ -61,7 +51,7 @@ def run(
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         shown = patch.dict("os.environ", CORATE_PROGRESS="1" if progress else "0")
-        with patch.object(typer.main, "get_command", _built), patch.object(terminal, "_LINE_DELAY_SECONDS", 0.0), shown:
+        with patch.object(terminal, "_LINE_DELAY_SECONDS", 0.0), shown:
             main()
     except SystemExit as end:
         code = end.code or 0

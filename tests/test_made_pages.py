@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from packaging.version import Version
 
 DOCS = Path(__file__).parents[1] / "docs"
-#: docs/commands.md shows types and choices as this version of typer writes them.
-TYPER = "0.28"
-OLDER = pytest.mark.skipif(Version(version("typer")) < Version(TYPER), reason=f"typer is older than {TYPER}")
 
 
-@pytest.mark.parametrize("page", ["options", pytest.param("commands", marks=OLDER)])
+@pytest.mark.parametrize("page", ["options", "commands"])
 def test_a_page_that_is_made_from_the_program_is_up_to_date(page: str) -> None:
     made = subprocess.run([sys.executable, DOCS / f"make_{page}.py"], capture_output=True, text=True, check=True)
     assert (DOCS / f"{page}.md").read_text(encoding="utf-8") == made.stdout, f"run make docs/{page}.md"

@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corate
-from corate.errors import MOST_QUOTED, MOST_SHOWN, ConfigError, CorateError, DataError, shortened
+from corate.errors import (
+    MOST_QUOTED,
+    MOST_SHOWN,
+    Argument,
+    ConfigError,
+    CorateError,
+    CorateWarning,
+    DataError,
+    Excerpt,
+    FeatureError,
+    placed,
+    shortened,
+)
 
 LONG = "x" * 1_000_000
 SPACED = "x y " * 250_000
@@ -89,8 +101,8 @@ def test_messages_are_short_once_and_for_all(value, before, after):
 
 
 def test_the_place_that_a_caret_shows_is_kept():
-    text = f"  {'a|' * 5000}wrong{'|b' * 5000}"
-    *_, line, caret = str(DataError(f"unknown\n{text}\n{' ' * text.index('wrong')}^")).split("\n")
+    text = f"{'a|' * 5000}wrong{'|b' * 5000}"
+    *_, line, caret = str(DataError("unknown", excerpt=Excerpt(text, text.index("wrong")))).split("\n")
     assert line[caret.index("^") :].startswith("wrong")
     assert len(line) <= MOST_QUOTED
 
@@ -99,6 +111,37 @@ def test_errors_with_long_values_can_be_pickled():
     for error in (DataError(LONG), ConfigError(LONG, option="base")):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again)) == (type(error), str(error))
+
+
+def test_errors_carry_their_place_and_remedy(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("Ann NAME\nsleeps\n")
+    with pytest.raises(DataError) as raised:
+        corate.read(path)
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert (error.file, error.line, error.option) == (str(path), 2, None)
+    assert error.problem == "1 column, but the rows before have 2"
+    assert str(error).endswith("; fix the line, or omit such lines with skip_bad=True")
+    assert error.worded(lambda argument: f"<{argument.name}>").endswith("with <skip_bad>")
+
+
+def test_the_innermost_file_is_the_place_of_an_error():
+    outer, inner = placed(file="b.jsonl", line=7), placed(file="a.json")
+    with pytest.raises(DataError, match=r"^a\.json, line 3: bad$"), outer, inner:
+        raise DataError("bad", line=3)
+    with pytest.raises(FeatureError) as raised:
+        corate.train(corate.read(b"a X\n"), features=["word[0]", "word[0"])
+    assert raised.value.excerpt == Excerpt("word[0", 6)
+    with pytest.raises(TypeError):
+        DataError("bad", row=3)
+
+
+@given(st.text(max_size=30))
+def test_a_value_of_an_argument_comes_back(value):
+    texts = [DataError(f"use {Argument('encoding', value)}"), CorateWarning(f"use {Argument('encoding', value)}")]
+    found = []
+    assert {text.worded(lambda argument: found.append(argument) or "it") for text in texts} == {"use it"}
+    assert found == 2 * [Argument("encoding", value)]
 
 
 def test_lines_of_pieces_count_from_the_start_of_a_file_with_a_long_name(tmp_path, monkeypatch):

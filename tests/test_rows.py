@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corate import _native
 from corate.counting.pooling import Candidates
-from corate.rows import SparseRows
+from corate.rows import SparseRows, distinct, rows_of_keys
 from reference import rows as reference
 
 #: Scores whose sums are exact.
@@ -67,3 +67,42 @@ def test_rows_that_do_not_fit_together_are_refused() -> None:
         _native.find_in_rows(one.offsets, one.labels[:0], np.zeros(1, np.int32))
     with pytest.raises(ValueError, match="labels and rows disagree"):
         _native.find_in_rows(one.offsets, one.labels, np.zeros(2, np.int32))
+
+
+rows_of_any_length = st.lists(st.dictionaries(st.integers(0, 5), scores, max_size=4), min_size=1)
+
+
+@given(rows_of_any_length, st.data())
+def test_rows_are_taken_in_any_order_and_more_than_once(rows: list[dict[int, float]], data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1)))
+    assert unpacked(packed(rows).take(np.array(chosen, np.int64))) == [rows[i] for i in chosen]
+
+
+@given(rows_of_any_length, st.data())
+def test_neighbouring_rows_and_marked_entries(rows: list[dict[int, float]], data: st.DataObject) -> None:
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(rows))] * 2)))
+    assert unpacked(packed(rows).between(start, stop)) == rows[start:stop]
+    found = packed(rows)
+    assert unpacked(found.where(found.scores > 0)) == [{y: x for y, x in row.items() if x > 0} for row in rows]
+
+
+@given(st.lists(rows_of_any_length, min_size=1, max_size=4), st.integers(0, 3))
+def test_parts_are_joined_and_padded(parts: list[list[dict[int, float]]], more: int) -> None:
+    joined = SparseRows.joined([packed(part) for part in parts])
+    every = [row for part in parts for row in part]
+    assert unpacked(joined.padded(len(every) + more)) == every + [{}] * more
+    assert joined.lengths.tolist() == [len(row) for row in every]
+    assert joined.owners.tolist() == [i for i, row in enumerate(every) for _ in row]
+
+
+@given(rows_of_any_length, st.integers(6, 9))
+def test_rows_come_back_from_their_keys(rows: list[dict[int, float]], width: int) -> None:
+    found = packed(rows)
+    assert [array.tolist() for array in rows_of_keys(found.keys(width), len(rows), width)] == [
+        array.tolist() for array in found.csr
+    ]
+
+
+@given(st.lists(st.integers(-3, 9)))
+def test_distinct_values(values: list[int]) -> None:
+    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))

@@ -25,7 +25,8 @@ from sklearn.utils import estimator_checks
 import corate
 from corate.errors import ConfigError, DataError, ModelError
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS, OPTION_METHODS, options_of
+from corate.training.options import METHODS, OPTIONS, options_of
+from options_given import given
 
 VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
 #: What can learn more.
@@ -66,9 +67,10 @@ def upper(sentences: list[list[str]]) -> list[list[str]]:
 def test_every_option_of_every_method_and_every_argument_of_train_is_a_parameter() -> None:
     parameters = SequenceTagger().get_params()
     of_train = inspect.signature(corate.train).parameters.keys() - {"corpus", "options", "held_out", "progress"}
-    own = {"columns", "scoring"}
-    assert parameters.keys() == (OPTION_METHODS.keys() - {"sentence_weights"}) | of_train | own
-    assert {name for name in OPTION_METHODS if parameters.get(name) is not None} == set()
+    own = {"columns", "scoring", "expert"}
+    public = {name for name, option in OPTIONS.items() if not option.expert}
+    assert parameters.keys() == (public - {"sentence_weights"}) | of_train | own
+    assert {name for name in OPTIONS if parameters.get(name) is not None} == set()
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,34 @@ def test_every_option_reaches_its_method(method: str, name: str, monkeypatch: py
         return TAGGER
 
     monkeypatch.setattr("corate.sklearn.estimator.train", train)
-    SequenceTagger(method, **setting(method, name)).fit(X, y)
+    SequenceTagger(method, **given(**setting(method, name))).fit(X, y)
     assert received == [METHODS[method](**setting(method, name))]
+
+
+def test_expert_options_are_kept_in_expert_and_still_are_attributes_with_a_warning() -> None:
+    estimator = SequenceTagger(expert={"batch": 4}, passes=1)
+    assert clone(estimator).get_params() == estimator.get_params()
+    assert estimator.fit(X, y).tagger_.record["settings"]["batch"] == 4
+    with pytest.warns(DeprecationWarning, match="batch is deprecated, and will be removed in version 0.4; set expert="):
+        old = SequenceTagger(batch=4, passes=1)
+    assert old.get_params() == estimator.get_params()
+    assert (old.batch, old.temper) == (4, None)
+    with pytest.warns(DeprecationWarning, match="temper is deprecated"):
+        assert old.set_params(temper=0.5, c2=1.0).expert == {"batch": 4, "temper": 0.5}
+    assert (old.c2, estimator.expert) == (1.0, {"batch": 4})
+    for wrong in ({"nosuch": 1}, {"sentence_weights": [1.0]}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            SequenceTagger(**wrong)
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            estimator.set_params(**wrong)
+
+
+def test_a_pickle_with_expert_options_as_attributes_loads() -> None:
+    state = SequenceTagger(passes=1).__getstate__()
+    state.pop("expert")
+    old = SequenceTagger.__new__(SequenceTagger)
+    old.__setstate__(state | {"batch": 4, "temper": None})
+    assert clone(old).get_params() == SequenceTagger(passes=1, expert={"batch": 4}).get_params()
 
 
 def test_help_has_every_option() -> None:

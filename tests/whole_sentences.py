@@ -10,6 +10,7 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
+from options_given import given
 from small_corpora import Labelled, chain_methods, corpus_of, random_sentences
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -29,7 +30,7 @@ def over(ways: dict[str, dict[str, Any]]) -> pytest.MarkDecorator:
 
 def trained(labelled: Labelled | Corpus = TRAINING, **options: Any) -> Tagger:
     corpus = labelled if isinstance(labelled, Corpus) else corpus_of(labelled)
-    return corate.train(corpus, **({"features": FEATURES} | options))
+    return corate.train(corpus, **given(**{"features": FEATURES} | options))
 
 
 def accuracy(tagger: Tagger, labelled: Labelled) -> float:

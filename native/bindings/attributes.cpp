@@ -7,10 +7,12 @@
 #include "bindings/feature_objects.h"
 #include "bindings/text.h"
 #include "features/attribute_names.h"
+#include "text/lines.h"
 
 namespace {
 
-// Raises BadFeature as an error of corate.errors, and TooLargeValue as the error that corate.corpus.attributes makes of it.
+// Raises BadFeature as an error of corate.errors, TooLargeValue as the error that corate.corpus.attributes makes of it, and
+// BadLine as RuntimeError(line, fields).
 void raise_in_python(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
@@ -21,6 +23,8 @@ void raise_in_python(const std::exception_ptr& thrown, void*) {
         const nb::object make = nb::module_::import_("corate.corpus.attributes").attr("too_large_value");
         const nb::object made = make(nb::str(error.name.data(), error.name.size()), error.value, error.token, error.sentence);
         PyErr_SetObject(made.type().ptr(), made.ptr());
+    } catch (const BadLine& error) {
+        PyErr_SetObject(PyExc_RuntimeError, nb::make_tuple(error.line, error.fields).ptr());
     }
 }
 

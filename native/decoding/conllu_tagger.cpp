@@ -1,8 +1,6 @@
 // See conllu_tagger.h. text/conllu.h defines rows and fields.
 #include "decoding/conllu_tagger.h"
 
-#include <stdexcept>
-
 #include "decoding/text_sentences.h"
 #include "text/conllu.h"
 
@@ -57,7 +55,7 @@ int64_t ConlluTagger::run(std::string_view text, std::string& out, int64_t first
     for (std::string_view line; next_line(text, line); ++line_number) {
         while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
         split_conllu(line, row);
-        if (row.kind == ConlluRow::bad) throw std::runtime_error(std::to_string(line_number));
+        if (row.kind == ConlluRow::bad) throw BadLine(line_number, row.fields.size());
         if (row.kind == ConlluRow::blank) finish();
         if (row.kind != ConlluRow::token) continue;
         sentence.add(session, row.fields, positions_);

@@ -20,7 +20,7 @@ class ConlluTagger {
     // `positions` gives the field of a row that each column of the model reads.
     ConlluTagger(const Engine& engine, ConlluLabels labels, std::vector<size_t> positions);
 
-    // Tags a text of whole sentences, and throws runtime_error with the line of a bad row. Returns the number of tokens.
+    // Tags a text of whole sentences, and throws BadLine for a bad row. Returns the number of tokens.
     int64_t run(std::string_view text, std::string& out, int64_t first_line) const;
     // The same with several threads, which split the text at blank lines.
     int64_t run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const;

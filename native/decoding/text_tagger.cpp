@@ -2,7 +2,6 @@
 #include "decoding/text_tagger.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "decoding/text_sentences.h"
 #include "text/lines.h"
@@ -37,10 +36,7 @@ int64_t TextTagger::run(std::string_view text, std::string& out, int64_t first_l
             finish();
         } else if (!comment) {
             split_fields(row, separator_, needed_, fields);
-            if (fields.size() < needed_)
-                throw std::runtime_error("line " + std::to_string(line_number) + " has " + std::to_string(fields.size()) +
-                                         (fields.size() == 1 ? " column" : " columns") + ", but the model reads column " +
-                                         std::to_string(needed_));
+            if (fields.size() < needed_) throw BadLine(line_number, fields.size());
             sentence.add(session, fields, positions_);
         }
     }

@@ -13,7 +13,7 @@ class TextTagger {
     TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions,
                std::string_view separator, std::string_view comment);
 
-    // Tags a text of whole sentences and appends to `out`. Returns the number of tokens.
+    // Tags a text of whole sentences, appends to `out`, and throws BadLine for a line of too few fields. Returns the number of tokens.
     int64_t run(std::string_view text, std::string& out, int64_t first_line) const;
     // The same with several threads, which split the text at blank lines.
     int64_t run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const;

@@ -7,9 +7,19 @@
 //   - Fields are separated by runs of white space or, if a separator is given, by single separators.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
+
+// A line that cannot be read, by its number, and its number of fields.
+struct BadLine : std::runtime_error {
+    BadLine(int64_t line, size_t fields) : std::runtime_error("a line cannot be read"), line(line), fields(fields) {}
+
+    int64_t line;
+    size_t fields;
+};
 
 inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

@@ -6,13 +6,13 @@ The native twins are ``native/core/label_pairs.h`` and ``native/chain/weight_lay
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
-from corate.rows import SparseRows, owners_of
+from corate.rows import Ragged, SparseRows
 from corate.types import F32, Ids
 
 __all__ = ["DENSE_LABELS", "FORBIDDEN", "ChainWeights", "EdgeScores", "LabelPairs"]
@@ -121,7 +121,7 @@ class ChainWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeScores:
+class EdgeScores(Ragged):
     """Sparse scores of label pairs; row K is the start symbol and column K the end symbol.
 
     A pair that is not stored scores ``-weight * log(1 + row[y] * col[y'])``, the smoothed log co-occurrence rate of a
@@ -130,7 +130,6 @@ class EdgeScores:
     after y. A triple that is not stored scores zero.
     """
 
-    offsets: NDArray[np.int64]
     to: Ids
     scores: F32
     row: F32
@@ -138,6 +137,8 @@ class EdgeScores:
     weight: float = 1.0
     local: bool = False  # scores are normalised over the next label, as in a maximum entropy Markov model
     triples: SparseRows = field(default_factory=SparseRows)
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("to", "scores")
 
     @classmethod
     def of_dense(cls, scores: F32, *, local: bool = False) -> EdgeScores:
@@ -173,7 +174,7 @@ class EdgeScores:
         # log(1 + product) as in native/chain/lattice.h
         logs = np.where(product < 1.5e-8, product, portable.log(1.0 + product.astype(np.float64)))
         table = -np.float32(self.weight) * logs.astype(np.float32)
-        table[owners_of(self.offsets), self.to] = self.scores
+        table[self.owners, self.to] = self.scores
         return np.asarray(table, dtype=np.float32)
 
     def native(self) -> _native.Edges:

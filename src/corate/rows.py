@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.types import F32, Csr, Ids, Offsets
 
-__all__ = ["LabelRows", "Ragged", "SparseRows", "distinct", "offsets_of", "owners_of", "rows_of_keys", "take_rows"]
+__all__ = [
+    "LabelRows",
+    "Ragged",
+    "SparseRows",
+    "distinct",
+    "offsets_of",
+    "owners_of",
+    "rows_of_keys",
+    "sums_by_key",
+    "take_rows",
+]
 
 Int64 = NDArray[np.int64]
 Rows = TypeVar("Rows", bound="Ragged")
@@ -73,6 +83,16 @@ def rows_of_keys(keys: Int64, rows: int, width: int) -> Csr:
     return offsets, (keys % width).astype(np.int32)
 
 
+def sums_by_key(keys: Sequence[Int64], counts: Sequence[Int64]) -> tuple[Int64, Int64]:
+    """The distinct keys of several arrays, ascending, and the sums of their counts, which are below 2**53.
+
+    >>> [array.tolist() for array in sums_by_key([np.array([5, 1]), np.array([5])], [np.array([1, 2]), np.array([3])])]
+    [[1, 5], [2, 4]]
+    """
+    found, where = np.unique(np.concatenate(keys), return_inverse=True)
+    return found, np.bincount(where, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Ragged:
     """Rows of entries. Derived classes have arrays with a value for each entry, which ``ENTRIES`` names."""
@@ -123,7 +143,9 @@ class Ragged:
         """The rows of all parts, at least one, one part after another. Other attributes are those of the first."""
         arrays: dict[str, Any] = {name: [getattr(part, name) for part in parts] for name in cls.ENTRIES}
         entries = {name: np.concatenate(own) for name, own in arrays.items() if own[0] is not None}
-        return replace(parts[0], offsets=offsets_of(np.concatenate([part.lengths for part in parts])), **entries)
+        starts = offsets_of(np.array([part.offsets[-1] for part in parts]))
+        shifted = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1].tolist(), strict=True)]
+        return replace(parts[0], offsets=np.concatenate([starts[:1], *shifted]), **entries)
 
 
 @dataclass(frozen=True, eq=False)

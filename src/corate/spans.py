@@ -46,8 +46,10 @@ SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO"
 
 _SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
 _EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
-#: The roles that begin a span in any case, and those that end one.
+#: The roles that begin a span in any case, and those that end one; the roles that leave a span open, and those that
+#: go on with it.
 _OPENS, _CLOSES = ("B", "S"), ("E", "S")
+_OPEN, _GOES_ON = ("B", "I"), ("I", "E")
 #: Prefixes that can start a span. A set of labels without any of them has no spans.
 _STARTS = ("B-", "I-", "S-", "U-", "W-")
 
@@ -83,7 +85,7 @@ def parse(label: str) -> tuple[str, str]:
 
 def _continues(before: tuple[str, str], after: tuple[str, str]) -> bool:
     """Whether a token continues the span of the token before it, given what `parse` says about their labels."""
-    return before[1] == after[1] and before[0] not in ("", "O", *_CLOSES) and after[0] not in ("", "O", *_OPENS)
+    return before[0] in _OPEN and after[0] in _GOES_ON and before[1] == after[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +170,8 @@ def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
     """Whether labels mark spans: each is ``O`` or a prefix with a type, and one has a prefix that can start a span.
 
     Prefixes without a type (``B``, ``S``) do not count: many sets of plain tags have such names. With ``strict=False``,
-    one label ``B-...`` or ``I-...`` is enough if at least half of the labels are ``O`` or have a prefix: other labels (a
-    mark for unknown labels, a typo) are ignored, but ``I-`` may begin an interjection among other tags.
+    one label ``B-...`` or ``I-...`` is enough if at least half of the labels are ``O`` or have a prefix. Other labels
+    (unknown ones, typos) are ignored, but ``I-`` may be the tag of interjections among other tags.
 
     >>> are_spans(["O", "B-NP", "I-NP"]), are_spans(["O", "W-PER"]), are_spans(["IN", "WP", "S-TL"])
     (True, True, False)

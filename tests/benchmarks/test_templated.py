@@ -50,7 +50,7 @@ def test_one_odd_label_leaves_the_others_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", ["recipes", "appointments"])
 def test_words_do_not_get_the_typing_errors_of_their_labels(name: str) -> None:
-    """As they are rare, a word seen with one once had as much evidence for it as for its usual label: 28 and 46 words."""
+    """As they are rare, a word seen with one once had as much evidence for it as for its usual one: 28 and 46 words."""
     clean = DEVELOPMENT[name].sentences(240, 1)
     labels = {label for one in clean for _, label in one}
     test = [[word for word, _ in one] for one in DEVELOPMENT[name].sentences(500, 2)]

@@ -38,6 +38,7 @@ import corate as library
 from command_line import one_line
 from corate import CorateError, Corpus, DataError, FeatureError, ModelError
 from corate.cli.exits import complain
+from corate.errors import Excerpt
 from small_corpora import TEXT
 
 # -- text ------------------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def test_a_missing_column(corate, tmp_path):
     assert one_line(corate(*train, tmp_path / "crfpp"), "column number 2", "word, pos")
     assert corate(*train, "word[0], pos[0]", "-q").code == 0
     (tmp_path / "new").write_bytes(b"the\ndog\n\n")
-    assert one_line(corate("tag", tmp_path / "m", tmp_path / "new"), "new: line 1", "--columns")
+    assert one_line(corate("tag", tmp_path / "m", tmp_path / "new"), "new, line 1: 1 column", "--columns")
     (tmp_path / "new").write_bytes(b"the\tB\ndog\tI\n\n")
     assert one_line(corate("eval", tmp_path / "m", tmp_path / "new"), "no column 'pos'", "--columns")
     assert one_line(corate("tag", tmp_path / "m", "-f", "text", stdin=b"the dog\n"), "'pos'")
@@ -263,7 +264,7 @@ def test_a_person_sees_where_the_fault_is(monkeypatch):
             return True
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    complain("expected |\n  word[0] word[1]\n          ^")
+    complain(FeatureError("expected |", excerpt=Excerpt("word[0] word[1]", 8)))
     assert sys.stderr.getvalue() == "corate: error: expected |\n  word[0] word[1]\n          ^\n"
 
 

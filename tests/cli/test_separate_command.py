@@ -62,8 +62,20 @@ def test_numbers_are_options_and_set_still_works_with_a_warning(corate, small, t
     assert result.err.count("\n") == 3
     assert "--set is deprecated, and will be removed in version 0.3; use --coupling-weight 0.5" in result.err
     assert json.loads(result.text)["settings"].items() >= {"passes": 2, "sigma2": 0.25, "coupling_weight": 0.5}.items()
-    empirical = corate("train", small, "-o", tmp_path / "m", "--method", "empirical", "--oov", "0.5", "--json")
-    assert json.loads(empirical.text)["settings"]["oov"] == 0.5
+
+
+def test_expert_options_are_set_with_set_and_by_their_flags_with_a_warning(corate, small, tmp_path):
+    command = ("train", small, "-o", tmp_path / "m", "--method", "empirical", "--json")
+    found = corate(*command, "--set", "oov=0.5", "--set", "rare = 3")
+    assert (found.code, found.err) == (0, "")
+    assert json.loads(found.text)["settings"].items() >= {"oov": 0.5, "rare": 3}.items()
+    old = corate(*command, "--oov", "0.5")
+    assert "--oov is deprecated, and will be removed in version 0.4; use --set oov=0.5" in old.err
+    assert json.loads(old.text)["settings"]["oov"] == 0.5
+    for wrong, said in (("oov=much", "oov must be a number, not 'much'"), ("batch=4", "batch is an option of the")):
+        refused = corate(*command, "--set", wrong)
+        assert refused.code == 2
+        assert f"--set: {said}" in " ".join(refused.err.split())
 
 
 def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypatch):

@@ -34,7 +34,7 @@ def _one_model(tmp_path, one_token, corate):
         ("explain {model} --file {text}", "X"),
         ("inspect {model} {text} -o {out}.html", "1 sentence"),
         ("classes {text} -o {out}", "1 different word, too few for 256 classes"),
-        ("tag {model} {new} --format columns --columns _,word", "line 1 has 1 column, but the model reads column 2"),
+        ("tag {model} {new} --format columns --columns _,word", "line 1: 1 column, but the model reads column 2"),
         ("explain {model} --file {text} --sentence 2", "1 sentence; there is no sentence 2"),
         ("compare {text} --folds 2 --methods empirical", "1 sentence cannot be divided into 2 folds"),
     ],

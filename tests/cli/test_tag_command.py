@@ -221,7 +221,7 @@ def test_rows_too_short_for_the_model_are_named_with_their_line(corate, tmp_path
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 50)
     result = corate("tag", tmp_path / "m", tmp_path / "new.tsv")
     assert result.code == 1
-    assert "new.tsv: line 61" in result.err
+    assert "new.tsv, line 61: 1 column" in result.err
 
 
 def test_words_may_hold_spaces_where_columns_stand_between_tabs(corate, tmp_path):

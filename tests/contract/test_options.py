@@ -17,7 +17,9 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, CorateError, shortened
-from corate.training.options import METHODS, OPTION_METHODS, Method, options_of
+from corate.training.options import METHODS, OPTION_METHODS, OPTIONS, Method, options_of
+from corate.training.resolve import resolve_method
+from options_given import given
 from small_corpora import corpus_of, random_sentences
 
 CORPUS = corpus_of(random_sentences(12))
@@ -47,7 +49,7 @@ def test_every_option_has_a_help_text_and_a_default_within_its_range(method: str
     option = options_of(METHODS[method])[name]
     assert re.fullmatch(r"[A-Z0-9].*\.", option.help)
     if option.default is not None:
-        assert option.check(name, option.default) == option.default
+        assert option.check(option.default) == option.default
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -93,7 +95,7 @@ def test_numbers_out_of_range_are_refused_by_name(method: str, name: str) -> Non
     for value in absurd:
         said = f"from {least:.10g} to {most:.10g}, not {value!r}"
         with pytest.raises(ConfigError) as found:
-            corate.train(CORPUS, method, **{name: value})
+            corate.train(CORPUS, method, **given(**{name: value}))
         messages = {shortened(f"{name} must be {kind} {said}") for kind in ("an integer", "a number")}
         assert str(found.value) in messages
         assert found.value.option == name
@@ -104,7 +106,7 @@ def test_values_of_another_kind_are_refused_by_name(method: str, name: str) -> N
     if name == "sentence_weights":
         return  # any sequence of numbers; the contract of weights is in tests/training/test_weights.py
     with pytest.raises(ConfigError, match=name) as found:
-        corate.train(CORPUS, method, **{name: 3.5})
+        corate.train(CORPUS, method, **given(**{name: 3.5}))
     assert found.value.option == name
 
 
@@ -115,7 +117,7 @@ def test_both_ends_of_a_range_train_or_are_refused(method: str, name: str) -> No
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the loss rose to")
             with contextlib.suppress(CorateError):
-                tagger = corate.train(CORPUS, method, **{name: value})
+                tagger = corate.train(CORPUS, method, **given(**{name: value}))
                 assert np.isfinite(tagger.score(["the", "dogs"]))
 
 
@@ -125,7 +127,7 @@ def test_an_option_of_another_method_is_refused_with_the_methods_that_have_it(me
     if method in OPTION_METHODS[name]:
         return
     with pytest.raises(ConfigError, match=f"^{name} is an option of the method") as found:
-        corate.train(CORPUS, method, **{name: 1})
+        corate.train(CORPUS, method, **given(**{name: 1}))
     assert all(repr(other) in str(found.value) for other in OPTION_METHODS[name])
 
 
@@ -174,6 +176,55 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert (options.passes, type(options.passes), options.c2, type(options.c2)) == (2, int, 0.5, float)
 
 
+# -- expert options ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "name"), [(method, name) for method, name in EVERY if OPTIONS[name].expert])
+def test_an_expert_option_is_set_in_expert_and_by_its_old_keyword_with_a_warning(method: str, name: str) -> None:
+    assert resolve_method(method, {"expert": {name: 1}}) == METHODS[method](**{name: 1})
+    with pytest.warns(DeprecationWarning, match=rf"{name}= is deprecated.* version 0.4; give expert={{'{name}': "):
+        assert resolve_method(method, {name: 1}) == METHODS[method](**{name: 1})
+
+
+def test_the_warning_of_an_old_keyword_points_at_the_caller() -> None:
+    with pytest.warns(DeprecationWarning, match="batch= is deprecated") as warned:
+        tagger = corate.train(CORPUS, batch=4)
+    assert warned[0].filename == __file__
+    assert same(tagger, corate.train(CORPUS, expert={"batch": 4}))
+    assert same(tagger, corate.train(CORPUS, corate.Polish(batch=4)))
+
+
+def test_wrong_expert_options_are_refused_by_name() -> None:
+    for wrong, said in [
+        ({"batsh": 4}, "unknown option 'batsh' of the method 'polish'; did you mean 'batch'?"),
+        ({"word_k": 1}, "word_k is an option of the method 'empirical', not of 'polish'"),
+        ({"batch": -1}, "batch must be an integer"),
+        (4, "expert is a mapping of options"),
+    ]:
+        with pytest.raises(ConfigError, match=re.escape(said)):
+            corate.train(CORPUS, expert=wrong)
+    with pytest.raises(ConfigError, match="expert is an option of the method: give it to Polish"):
+        corate.train(CORPUS, corate.Polish(), expert={"batch": 4})
+    with pytest.raises(ConfigError, match="passes is given twice"):
+        corate.train(CORPUS, passes=2, expert={"passes": 3})
+
+
+def test_options_are_read_from_text() -> None:
+    for written, name, value in [
+        ("4", "batch", 4), ("0.5", "temper", 0.5), ("2", "order", 2), ("seen", "transitions", "seen"),
+        ("true", "tune", True), ("no", "boundaries", False), ("a.c", "checkpoint", "a.c"), ("?", "unknown", "?"),
+        ("O=0.5, a=b=2", "label_weights", {"O": 0.5, "a=b": 2.0}), ("1, 0.5", "sentence_weights", [1.0, 0.5]),
+    ]:  # fmt: skip
+        assert OPTIONS[name].parse(written) == value
+    for written, name in [
+        ("x", "batch"), ("1.5", "batch"), ("3", "order"), ("maybe", "tune"), ("O", "label_weights"),
+        ("O=x", "label_weights"), ("x", "sentence_weights"),
+    ]:  # fmt: skip
+        with pytest.raises(ConfigError) as found:
+            OPTIONS[name].parse(written)
+        assert found.value.option == name
+
+
 # -- settings of version 0.1 -------------------------------------------------------------------------------------------
 
 
@@ -190,7 +241,7 @@ def test_settings_still_work_with_a_warning(method: str, settings: dict[str, flo
     with pytest.warns(FutureWarning, match="settings= is deprecated, and will be removed in version 0.3") as warned:
         old = corate.train(CORPUS, method, settings=settings)
     assert warned[0].filename == __file__, "it points at the caller"
-    assert same(old, corate.train(CORPUS, method, **options))
+    assert same(old, corate.train(CORPUS, method, **given(**options)))
 
 
 @pytest.mark.filterwarnings("ignore:settings= is deprecated")
@@ -232,5 +283,4 @@ def test_what_happens_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 def test_fields_have_no_default_that_its_option_does_not_name() -> None:
     for method in METHODS.values():
         for f in fields(method):
-            option = f.metadata["option"]
-            assert f.default in (None, option.default)
+            assert f.default in (None, options_of(method)[f.name].default)

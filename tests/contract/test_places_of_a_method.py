@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import corate
 from command_line import run
 from corate.evaluation.comparison import ORDER
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS, OPTION_METHODS
+from corate.training.options import METHODS, OPTIONS
 from small_corpora import random_sentences
 
 TEXT = "\n\n".join("\n".join(f"{word}\t{label}" for word, label in s) for s in random_sentences(30)) + "\n"
@@ -44,6 +44,7 @@ def test_comparisons_have_an_order_for_every_method() -> None:
 
 
 def test_the_estimator_has_every_option() -> None:
-    defaults = {f.name: f.default for f in fields(SequenceTagger)}
-    options = [name for name in OPTION_METHODS if name != "sentence_weights"]
-    assert {name: defaults.get(name, "missing") for name in options} == dict.fromkeys(options)
+    known = {name: p.default for name, p in inspect.signature(SequenceTagger).parameters.items()}
+    options = [name for name, option in OPTIONS.items() if not option.expert and name != "sentence_weights"]
+    assert {name: known.get(name, "missing") for name in options} == dict.fromkeys(options)
+    assert known["expert"] is None

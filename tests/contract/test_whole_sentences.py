@@ -74,7 +74,7 @@ def test_steps_that_diverge_are_noticed_halved_and_said(method: str, sentences: 
 
 
 def test_steps_that_diverge_whatever_they_are_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("corate.training.chains.MOST_HALVINGS", 2)
+    monkeypatch.setattr("corate.optimize.stochastic.MOST_HALVINGS", 2)
     with pytest.warns(UserWarning, match="the loss rose"), pytest.raises(DataError, match="smaller rate"):
         trained(method="standard", optimizer="adagrad", rate=1e9)
 

@@ -10,6 +10,7 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
+from corate.evaluation.calibration import calibration
 from corate.evaluation.predictions import predict
 from corate.model import lattice
 from corate.model.tagger import Tagger
@@ -91,3 +92,12 @@ def test_an_empty_corpus_has_no_predictions() -> None:
     empty = replace(TEXT[:0])
     found = predict(tagger, empty, spans=True)
     assert len(found.probabilities) == len(found.log_probabilities) == 0
+
+
+def test_text_in_which_no_span_is_found_has_predictions_and_a_calibration() -> None:
+    text = Corpus.from_sentences([[("met", "O"), ("in", "O")]] * 30)
+    tagger = corate.train(Corpus.from_sentences([*SENTENCES, *[[("met", "O"), ("in", "O")]] * 30]), "empirical")
+    found = predict(tagger, text, spans=True)
+    assert set(found.labels.values()) == {"O"}
+    assert len(found.starts) == len(found.stops) == len(found.span_probabilities) == 0
+    assert list(calibration(tagger, text)) == ["tokens"]

@@ -97,7 +97,7 @@ def test_a_pickled_model_checks_the_function_that_has_its_name(monkeypatch: pyte
 def test_an_update_and_further_training_keep_the_record(tmp_path: Path) -> None:
     counted = corate.train(CORPUS, "empirical", features=lower)
     further = corate.train(CORPUS, "standard", init=corate.train(CORPUS, "standard", features=lower))
-    for tagger in (counted.update(CORPUS), further, counted.pruned(2)):
+    for tagger in (counted.update(CORPUS), further, counted.shrunk(rare=2)):
         tagger.save(tmp_path / "model")
         corate.load(tmp_path / "model", features=lower)
         with pytest.raises(ModelError, match="not the one of the training"):

@@ -395,5 +395,5 @@ def test_raw_text_that_cannot_be_read() -> None:
 
 
 def test_raw_text_is_not_written() -> None:
-    with pytest.raises(DataError, match="format='text'"):
+    with pytest.raises(DataError, match="use the format 'text'"):
         write(read(b"a b", format="raw"), "-", format="raw")

@@ -17,6 +17,7 @@ from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.texts import ENCODINGS, SEPARATORS
 from fuzz.worker import CaseFailedError
+from options_given import given as as_arguments
 
 __all__ = ["Cases"]
 
@@ -97,7 +98,7 @@ class Cases:
         if rng.random() < 0.3:
             given["settings"] = settings
         else:
-            given |= {name: value for name, value in settings.items() if name.isidentifier()}
+            given |= as_arguments(**{name: value for name, value in settings.items() if name.isidentifier()})
         tagger = corate.train(self.corpus, method, threads=threads, seed=seed, **choices, **given)
         if any(
             len(labels) != n

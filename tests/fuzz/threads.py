@@ -17,7 +17,7 @@ __all__ = ["Cases"]
 #: Methods with options that take other ways through the native code.
 _TRAININGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("polish", {"passes": 2}),
-    ("polish", {"passes": 1, "order": 2, "batch": 4}),
+    ("polish", {"passes": 1, "order": 2, "expert": {"batch": 4}}),
     ("polish", {"passes": 1, "parts": True}),
     ("separate", {}),
     ("standard", {"iterations": 3}),

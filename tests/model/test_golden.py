@@ -77,7 +77,7 @@ def test_golden_files_are_trained_further(file: str) -> None:
         with pytest.raises(CorateError, match="cannot be trained further"):
             corate.train(more, "standard", init=tagger)
         return
-    method = tagger.method if METHODS[tagger.method].takes_init else "polish"
+    method = tagger.method if "init" in METHODS[tagger.method].places else "polish"
     further = corate.train(more, method, init=tagger)
     assert further.record["init"]["method"] == tagger.method
     assert [y.partition("|")[0] for y in further.tag_all(more)[0]] == ["DET", "NOUN", "VERB", "MARK"]

@@ -17,7 +17,7 @@ from small_corpora import corpus_of, random_sentences
 def test_pruning_drops_rare_pairs_and_keeps_what_is_derived_for_unseen_words() -> None:
     once = [[("the", "D"), (f"thing{i}", "N"), (".", "P")] for i in range(30)]
     tagger = corate.train(corpus_of([*random_sentences(120, seed=3), *once]), "empirical", ladder="default")
-    pruned = tagger.pruned(3)
+    pruned = tagger.shrunk(rare=3)
     before, after = (dict(zip(t.features, np.diff(t.vocabulary.bases), strict=True)) for t in (tagger, pruned))
     for template, size in before.items():
         if "|" in template and "unseen" not in template:
@@ -33,7 +33,17 @@ def test_pruning_drops_rare_pairs_and_keeps_what_is_derived_for_unseen_words() -
 def test_a_model_without_counts_cannot_tell_what_is_rare() -> None:
     corpus = corpus_of(random_sentences(40, seed=3))
     with pytest.raises(ModelError, match="separate"):
-        corate.train(corpus, "separate", features=["word[0]"]).pruned(2)
+        corate.train(corpus, "separate", features=["word[0]"]).shrunk(rare=2)
+
+
+def test_other_doors_to_shrunk_are_deprecated(tmp_path: Path) -> None:
+    tagger = corate.train(corpus_of(random_sentences(60, seed=3)), "empirical", ladder="default")
+    tagger.shrunk(rare=2).save(tmp_path / "shrunk")
+    with pytest.warns(FutureWarning, match=r"Tagger.pruned is deprecated.*use Tagger.shrunk"):
+        tagger.pruned(2).save(tmp_path / "pruned")
+    with pytest.warns(FutureWarning, match=r"save\(rare=...\) is deprecated"):
+        tagger.save(tmp_path / "saved", rare=2)
+    assert (tmp_path / "shrunk").read_bytes() == (tmp_path / "pruned").read_bytes() == (tmp_path / "saved").read_bytes()
 
 
 # -- smaller taggers without training again ---------------------------------------------------------------------------

@@ -190,9 +190,9 @@ def test_comments_separators_and_named_columns(taggers: dict[str, Tagger], tagge
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_a_line_with_too_few_columns_is_named(taggers: dict[str, Tagger], threads: int) -> None:
     text = b"the L\n\n" * 500 + b"dogs L\nthe\n\n" + b"the L\n\n" * 500
-    with pytest.raises(DataError, match=r"line 1002 has 1 column,.*pos"):
+    with pytest.raises(DataError, match=r"line 1002: 1 column,.*pos"):
         taggers["columns"].tag_text(text, threads=threads)
-    with pytest.raises(DataError, match="line 9 has 1"):
+    with pytest.raises(DataError, match="line 9: 1 column"):
         taggers["columns"].tag_text(b"the\n", first_line=9)
 
 
@@ -334,7 +334,7 @@ def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
 def test_rates_of_a_counted_model_are_those_of_its_text(ladder: str) -> None:
     """Whatever their weight in the model; and no other model has rates."""
     corpus = corpus_of(random_sentences(60))
-    tagger = corate.train(corpus, "empirical", ladder=ladder, edge=0.3)
+    tagger = corate.train(corpus, "empirical", ladder=ladder, expert={"edge": 0.3})
     names, ids = label_ids(corpus)
     logs = edge_scores(PairCounts(*_native.count_pairs(ids, corpus.offsets, len(names))), len(names), 0.5).dense()
     places = {name: i for i, name in enumerate([*tagger.labels, "</s>"])} | {"<s>": len(tagger.labels)}

@@ -38,13 +38,13 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     whole = fresh()
     for _ in range(4):
         whole.pass_once()
-    store = Checkpoint(tmp_path / "run", {"seed": 4})
+    store = Checkpoint(tensor_file.TensorFile(tmp_path / "run"), {"seed": 4})
     assert store.restore(fresh(), 4) == (-1.0, 0)
     first = fresh()
     first.pass_once()
     store.save(first, 0.25, 2)
     second = fresh()
-    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(second, 4) == (0.25, 2)
+    assert Checkpoint(tensor_file.TensorFile(tmp_path / "run"), {"seed": 4}).restore(second, 4) == (0.25, 2)
     assert second.passes == 1
     for _ in range(3):
         second.pass_once()
@@ -57,7 +57,7 @@ def test_one_that_does_not_say_how_long_it_waited_is_taken_up(tmp_path: Path) ->
     tensor_file.write(
         tmp_path / "run", run.tensors, {"kind": "checkpoint", "passes": 1, "accuracy": 0.5, "of": {"seed": 4}}
     )
-    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(fresh(), 4) == (0.5, 0)
+    assert Checkpoint(tensor_file.TensorFile(tmp_path / "run"), {"seed": 4}).restore(fresh(), 4) == (0.5, 0)
 
 
 def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
@@ -65,26 +65,26 @@ def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
     run = fresh()
     run.pass_once()
     run.pass_once()
-    Checkpoint(path, {"seed": 4}).save(run)
+    Checkpoint(tensor_file.TensorFile(path), {"seed": 4}).save(run)
     before = path.read_bytes()
     for other, passes, match in (({"seed": 5}, 9, "other data or settings"), ({"seed": 4}, 1, "has made 2 passes")):
         with pytest.raises(ModelError, match=match) as raised:
-            Checkpoint(path, other).restore(fresh(), passes)
+            Checkpoint(tensor_file.TensorFile(path), other).restore(fresh(), passes)
         assert str(path) in str(raised.value)
     tensor_file.write(path, {"state": run.state}, {"method": "separate"})
     with pytest.raises(ModelError, match="other data or settings"):
-        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+        Checkpoint(tensor_file.TensorFile(path), {"seed": 4}).restore(fresh(), 9)
     path.write_bytes(before[:-1])
     with pytest.raises(ModelError):
-        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+        Checkpoint(tensor_file.TensorFile(path), {"seed": 4}).restore(fresh(), 9)
     tensor_file.write(path, {"state": run.state[2:]}, {"kind": "checkpoint", "passes": 1, "of": {"seed": 4}})
     with pytest.raises(ModelError, match="does not fit"):
-        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+        Checkpoint(tensor_file.TensorFile(path), {"seed": 4}).restore(fresh(), 9)
 
 
 def test_a_checkpoint_is_no_model(tmp_path: Path) -> None:
     run = fresh()
-    Checkpoint(tmp_path / "run", {}).save(run, -1.0)
+    Checkpoint(tensor_file.TensorFile(tmp_path / "run"), {}).save(run, -1.0)
     with pytest.raises(ModelError):
         corate.load(tmp_path / "run")
 

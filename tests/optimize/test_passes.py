@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corate.counting.tuning import clearly_better
+from corate.io.tensor_file import TensorFile
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import PATIENCE_PASSES, Fitted, make_passes
 from corate.optimize.stochastic import AdaGrad
+from corate.optimize.tuning import clearly_better
 from corate.progress import ProgressEvent
 
 TOKENS = 1000
@@ -33,6 +34,17 @@ class Steps:
         return 0.0
 
 
+class Interrupted(AdaGrad):
+    """A run that Ctrl-C ends amid some passes."""
+
+    at: Sequence[int] = ()
+
+    def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
+        if self.passes in self.at:
+            raise KeyboardInterrupt
+        return super().pass_once()
+
+
 @dataclass
 class Run:
     """Passes after which so many held-out tokens are right, the first ones; below 0 is Ctrl-C amid that pass."""
@@ -41,20 +53,14 @@ class Run:
     told: list[ProgressEvent] = field(default_factory=list)
 
     def made(self, passes: int | None = None, store: Checkpoint | None = None, *, keep: bool = True) -> Fitted:
-        run = AdaGrad.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
-
-        def one_pass() -> float:
-            if self.counts[run.passes] < 0:
-                raise KeyboardInterrupt
-            return run.pass_once()
+        run = Interrupted.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
+        run.at = [k for k, count in enumerate(self.counts) if count < 0]
 
         def right(weights: NDArray[np.float32]) -> NDArray[np.bool_]:
             return np.arange(TOKENS) < self.counts[round(float(weights[0])) - 1]
 
         wanted = len(self.counts) if passes is None else passes
-        return make_passes(
-            run, wanted, one_pass, "fitting", self.told.append, correct_tokens=right, store=store, keep=keep
-        )
+        return make_passes(run, wanted, "fitting", self.told.append, correct_tokens=right, store=store, keep=keep)
 
 
 def kept(made: Fitted) -> int:
@@ -85,7 +91,7 @@ def test_passes_of_which_none_is_better_end_in_time() -> None:
 
 def test_nobody_looking_all_passes_are_made() -> None:
     run = AdaGrad.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
-    made = make_passes(run, 7, run.pass_once, "fitting")
+    made = make_passes(run, 7, "fitting")
     assert (kept(made), made.accuracy) == (7, None)
 
 
@@ -124,7 +130,7 @@ def test_a_run_that_is_taken_up_ends_as_if_it_had_not_been_stopped(
     counts: list[int], first: int, tmp_path: Path
 ) -> None:
     whole = Run(counts).made()
-    store = Checkpoint(tmp_path / "run", {})
+    store = Checkpoint(TensorFile(tmp_path / "run"), {})
     Run([*counts[:first], -1]).made(len(counts), store)
-    resumed = Run(counts).made(store=Checkpoint(tmp_path / "run", {}))
+    resumed = Run(counts).made(store=Checkpoint(TensorFile(tmp_path / "run"), {}))
     assert (kept(resumed), resumed.accuracy) == (kept(whole), whole.accuracy)

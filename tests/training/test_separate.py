@@ -16,6 +16,7 @@ from corate.model.tagger import Tagger
 from corate.optimize.passes import PATIENCE_PASSES
 from corate.training.options import Separate, options_of
 from corate.training.pairs import PairFactors
+from options_given import given
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -33,7 +34,7 @@ every_way = pytest.mark.parametrize("way", list(WAYS.values()), ids=list(WAYS))
 
 
 def separate(labelled: Labelled = TRAINING, **options: Any) -> Tagger:
-    return corate.train(corpus_of(labelled), "separate", **({"features": FEATURES} | options))
+    return corate.train(corpus_of(labelled), "separate", **given(**{"features": FEATURES} | options))
 
 
 def accuracy(tagger: Tagger, labelled: Labelled) -> float:
@@ -387,10 +388,10 @@ def test_arguments_of_another_method_are_refused(method: str, options: dict[str,
 
 
 def test_settings_that_are_given_are_used_and_recorded() -> None:
-    given = {"sigma2": 0.5, "temper": 0.3, "passes": 2, "cutoff": 2, "coupling_weight": 0.123}
-    tagger = separate(**given, tune=True, held_out=corpus_of(HELD_OUT))
-    assert tagger.record["settings"].items() >= given.items()
-    assert arrays(tagger) != arrays(separate(**given | {"sigma2": 0.01}))
+    chosen = {"sigma2": 0.5, "temper": 0.3, "passes": 2, "cutoff": 2, "coupling_weight": 0.123}
+    tagger = separate(**chosen, tune=True, held_out=corpus_of(HELD_OUT))
+    assert tagger.record["settings"].items() >= chosen.items()
+    assert arrays(tagger) != arrays(separate(**chosen | {"sigma2": 0.01}))
 
 
 def test_a_rare_feature_is_cut_off() -> None:

@@ -52,7 +52,15 @@ def tensors_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.usefixtures("tiny_pieces")
 @pytest.mark.parametrize(
     "options",
-    [{}, {"ladder": "default"}, {"ladder": "paper"}, {"rare": 3}, {"threads": 2}, {"seed": 3}, {"half": True}],
+    [
+        {},
+        {"ladder": "default"},
+        {"ladder": "paper"},
+        {"expert": {"rare": 3}},
+        {"threads": 2},
+        {"seed": 3},
+        {"half": True},
+    ],
 )
 def test_empirical_models_are_the_same_bytes(text: Path, tmp_path: Path, options: dict[str, Any]) -> None:
     saving = {"half": options.get("half", False)}

@@ -19,6 +19,7 @@ from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ConfigError, DataError, FeatureError, ModelError
 from corate.io import tensor_file
 from corate.model.tagger import Tagger
+from options_given import given as arguments
 from reference.word_pairs import END, FLOOR, START, WordPairs, spelling
 from small_corpora import LABELS, WORDS, Labelled, corpus_of, random_sentences
 
@@ -29,7 +30,7 @@ SPAN_LABELS = ("O", "B-X", "I-X")
 
 
 def train(sentences: Labelled, **options: Any) -> Tagger:
-    return corate.train(corpus_of(sentences), "empirical", pairs="words", **options)
+    return corate.train(corpus_of(sentences), "empirical", pairs="words", **arguments(**options))
 
 
 def texts(labelled: Sequence[Sequence[tuple[str, str]]], n: int) -> list[list[str]]:
@@ -303,5 +304,5 @@ def test_such_a_model_is_not_trained_further() -> None:
 def test_text_on_disk_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "text.tsv"
     path.write_text("\n\n".join("\n".join(f"{w}\t{y}" for w, y in s) for s in random_sentences(400)) + "\n")
-    with pytest.raises(ConfigError, match="the pairs 'words' need the text in memory"):
+    with pytest.raises(ConfigError, match="with the pairs 'words' needs the text in memory"):
         corate.train_file(path, tmp_path / "m.corate", method="empirical", pairs="words", memory=1)

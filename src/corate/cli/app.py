@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from corate.cli.commands import Group, OneOf
 from corate.cli.exits import EXIT_CODES, exit_codes
-from corate.cli.help import GroupedCommand, SuggestingGroup
 from corate.errors import CorateError, shortened
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 __all__ = ["app"]
 
-
-#: The commands in the order that help lists them, each with its module and function. A module is imported when its
-#: command is used, or listed.
+#: The commands in the order that help lists them, each with its module, which holds a command of the same name. A
+#: module is imported when its command is used, or listed.
 COMMANDS = {
     "train": "train",
     "tag": "tag",
@@ -35,7 +37,13 @@ COMMANDS = {
     "derive": "derive",
     "graph": "graph",
     "demo": "demo",
-    "reproduce": "reproduce",
+}
+#: Shells in which options can be completed.
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+#: Commands of packages that may not be installed, and how to get them.
+_ELSEWHERE = {
+    "reproduce": "the experiments of the paper are a project of their own: run pip install ./reproduction in a clone "
+    "of corate's repository",
 }
 #: What to do if a command runs out of memory.
 _MEMORY_REMEDIES = {
@@ -44,51 +52,71 @@ _MEMORY_REMEDIES = {
     "tag": "tag the text in several files, or with fewer threads",
     "eval": "evaluate the text in several files, or with fewer threads",
 }
-_SETTINGS: dict[str, Any] = {
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 110},
-}
 
 
-class _Commands(SuggestingGroup):
+class _Program(Group):
     """The commands in the order of definition, each with the exit codes of `exit_codes`."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for param in self.extra:
+            param.hidden = False
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return list(COMMANDS)
+        return list(dict.fromkeys([*COMMANDS, *_ELSEWHERE, *sorted(_registered().names)]))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One command, None if there is none of this name."""
-        if cmd_name not in COMMANDS:
-            return None
-        name = COMMANDS[cmd_name]
-        module = import_module(f"corate.cli.{name}")
-        if isinstance(found := getattr(module, name), typer.Typer):  # commands of its own
-            found.info.name = cmd_name
-            group = typer.main.get_group(found)
-            group.name = cmd_name
-            return group
-        alone = typer.Typer(add_completion=False, **_SETTINGS)
-        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(found)
-        command: Any = typer.main.get_command(alone)
-        command.everyday = getattr(module, "EVERYDAY", ())
-        command.more_examples = getattr(module, "MORE_EXAMPLES", "")
-        return command
+        if cmd_name in COMMANDS:
+            name = COMMANDS[cmd_name]
+            found: click.Command = getattr(import_module(f"corate.cli.{name}"), name)
+            return found
+        for entry in _registered().select(name=cmd_name):
+            try:
+                registered: click.Command = entry.load()
+            except (AttributeError, ImportError) as error:
+                return _missing(cmd_name, f"{entry.value} cannot be loaded: {error}")
+            return registered
+        return _missing(cmd_name, f"it is not installed; {_ELSEWHERE[cmd_name]}") if cmd_name in _ELSEWHERE else None
 
-    def make_context(self, *args: Any, **more: Any) -> Any:
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
         """The context of the options before the command. ``--help`` and ``--version`` write here."""
         with exit_codes(), _short_messages():
             return super().make_context(*args, **more)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was parsed."""
         with exit_codes(), _short_messages():
             try:
                 return super().invoke(ctx)
             except MemoryError:
-                remedy = _MEMORY_REMEDIES.get(ctx.invoked_subcommand, "use less data or fewer threads")
+                remedy = _MEMORY_REMEDIES.get(ctx.invoked_subcommand or "", "use less data or fewer threads")
                 raise CorateError(f"not enough memory; {remedy}") from None
+
+
+def _registered() -> EntryPoints:
+    """The commands of other packages: click commands, which they register as entry points of this group."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group="corate.commands")
+
+
+def _missing(name: str, reason: str) -> click.Command:
+    """A command of a package that is not installed, or not usable."""
+
+    def fail(given: tuple[str, ...]) -> None:
+        raise CorateError(f"corate {name} is not available: {reason}")
+
+    given = click.Argument(["given"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command(
+        name,
+        callback=fail,
+        params=[given],
+        help=f"Not available: {reason}.",
+        short_help="Not available.",
+        context_settings={"ignore_unknown_options": True},
+    )
 
 
 @contextmanager
@@ -96,19 +124,26 @@ def _short_messages() -> Iterator[None]:
     """Shorten the values in errors of wrong usage."""
     try:
         yield
-    except Exception as error:
-        message = getattr(error, "message", None)
-        if isinstance(message, str) and not message.startswith("Usage: "):  # which is the help
-            error.message = shortened(message)  # type: ignore[attr-defined]
+    except click.exceptions.NoArgsIsHelpError:  # its message is the help
         raise
+    except click.UsageError as error:
+        raise click.UsageError(shortened(error.format_message()), error.ctx) from None
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         from corate import __version__
 
-        typer.echo(f"corate {__version__}")
-        raise typer.Exit
+        click.echo(f"corate {__version__}")
+        ctx.exit()
+
+
+def _show_completion(ctx: click.Context, param: click.Parameter, shell: str | None) -> None:
+    if shell is not None and not ctx.resilient_parsing:
+        from corate.cli import completion
+
+        click.echo(completion.install(shell) if param.name == "install_completion" else completion.script(shell))
+        ctx.exit()
 
 
 _EPILOG = f"""\
@@ -124,20 +159,30 @@ Examples:
 
 {EXIT_CODES}
 """
-
-app = typer.Typer(
-    cls=_Commands,
+_FLAG: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+_SHELL: dict[str, Any] = {
+    "type": OneOf(("auto", *SHELLS)),
+    "metavar": "[SHELL]",
+    "is_flag": False,
+    "flag_value": "auto",
+    "callback": _show_completion,
+    "expose_value": False,
+}
+app = _Program(
+    name="corate",
     help="Train, use and evaluate sequence labellers.",
     epilog=_EPILOG,
     no_args_is_help=True,
-    **_SETTINGS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    params=[
+        click.Option(["--version"], callback=_print_version, help="Show the version and exit.", **_FLAG),
+        click.Option(
+            ["--install-completion"], help="Install completion for the current shell, or for this one.", **_SHELL
+        ),
+        click.Option(
+            ["--show-completion"],
+            help="Show completion for the current shell, to copy it or customize the installation.",
+            **_SHELL,
+        ),
+    ],
 )
-
-
-@app.callback()
-def _corate(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    pass

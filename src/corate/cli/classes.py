@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
-
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, counted, print_json
 from corate.io.atomic import check_writable
 
-__all__ = ["EXAMPLES", "classes"]
+__all__ = ["classes"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -25,31 +23,26 @@ Examples:
 """
 
 
+@command("classes", _EXAMPLES)
+@argument("FILE...", "Text, one sentence per line; - is standard input.", "files", nargs=-1, required=True)
+@option("--output,-o FILE", "The file to write.", required=True)
+@option("--classes,-c N", "The number of classes.", name="number", default=256, number=int, least=2)
+@option("--encoding NAME", "The encoding of the text.", default="utf-8")
+@shared("threads", "json", "quiet")
 def classes(
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Text, one sentence per line; - is standard input."),
-    ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
-    number: Annotated[int, typer.Option("--classes", "-c", min=2, metavar="N", help="The number of classes.")] = 256,
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of the text.")] = "utf-8",
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    files: Sequence[str], output: str, number: int, encoding: str, threads: int, json: bool, quiet: bool
 ) -> None:
     """Learn word classes from text without labels.
 
     Words with similar neighbours get the same class. The output has a word in lower case and its class on each line,
     frequent words first. Use it in templates: map(word[0], FILE, lower).
     """
-    if output in files and output != "-":
-        raise typer.BadParameter(f"{output} is also a file to read", param_hint="--output")
+    for file in files:
+        refuse_inputs(output, {"also a file to read": file})
     from corate.features.word_classes import learn_word_classes, write_word_classes
     from corate.formats import read_unlabelled
     from corate.io.streams import save
 
-    if quiet:
-        silence_warnings()
     start = time.perf_counter()
     check_writable(output)
     with ProgressBar(quiet) as progress:

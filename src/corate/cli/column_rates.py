@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli.shared_options import Reading
+from corate.cli.shared_options import Reading, names_in
 from corate.cli.terminal import count, escaped, is_terminal, print_json, show_table
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def show_column_rates(
     from corate.formats.tables import read_table
     from corate.rate import Counts
 
-    columns, conditions = _names(between), [] if given is None else _names(given)
+    columns, conditions = names_in(between), [] if given is None else names_in(given)
     _check(columns, conditions, reading)
     table = read_table(
         source,
@@ -45,29 +44,20 @@ def show_column_rates(
         _show(listed, tests, [*columns, *conditions])
 
 
-def _names(text: str) -> list[str]:
-    """The names in an option, separated by commas; a name with a comma is in double quotes.
-
-    >>> _names('sky, "wind, in knots"')
-    ['sky', 'wind, in knots']
-    """
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
 def _check(columns: Sequence[str], conditions: Sequence[str], reading: Reading) -> None:
     """Raise BadParameter for names and options that do not go together."""
     names = [*columns, *conditions]
     if len(columns) < 2:
-        raise typer.BadParameter("name at least two columns, such as sky,ground", param_hint="--between")
+        raise click.BadParameter("name at least two columns, such as sky,ground", param_hint="--between")
     if "" in names:
-        raise typer.BadParameter("a name is missing between two commas", param_hint="--between or --given")
+        raise click.BadParameter("a name is missing between two commas", param_hint="--between or --given")
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise typer.BadParameter(f"{twice!r} is named twice", param_hint="--between or --given")
+        raise click.BadParameter(f"{twice!r} is named twice", param_hint="--between or --given")
     plain = Reading()
     for option in ("format", "columns", "comment", "docstart", "label", "label_names"):
         if getattr(reading, option) != getattr(plain, option):
             hint = f"--{option.replace('_', '-')}"
-            raise typer.BadParameter("this is for labelled text, not for a table", param_hint=hint)
+            raise click.BadParameter("this is for labelled text, not for a table", param_hint=hint)
 
 
 def _facts(rate: ValueRate, columns: Sequence[str], conditions: Sequence[str]) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
+from corate.cli.commands import argument, command, option
 from corate.cli.plot import Point, check_picture, in_characters, page, picture, prepare_picture
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.shared_options import Reading, reading_options, shared
 from corate.cli.terminal import ProgressBar, count, counted, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.streams import open_output
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from corate.evaluation.comparison import MethodDifference, Row
     from corate.progress import ProgressEvent
 
-__all__ = ["EVERYDAY", "EXAMPLES", "compare"]
+__all__ = ["compare"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -36,12 +35,6 @@ Examples:
   corate compare train.tsv --test test.tsv --plot methods.svg --json > methods.json
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = (
-    *("test", "folds", "methods", "features", "held_out", "seeds", "plot"),
-    *("columns", "threads", "json", "quiet"),
-)
-
 _WIDTHS = (10, 15, 8, 8, 15, 9, 7, 9)
 
 
@@ -49,51 +42,41 @@ def _methods(text: str) -> str:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise typer.BadParameter(f"{name!r} is not one of {', '.join(METHODS)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(METHODS)}")
     if not names:
-        raise typer.BadParameter(f"name some of {', '.join(METHODS)}")
+        raise click.BadParameter(f"name some of {', '.join(METHODS)}")
     return ",".join(names)
 
 
-@with_reading_options
+@command("compare", _EXAMPLES, everyday="test folds methods features held_out seeds plot columns threads json quiet")
+@argument("FILE", "Labelled text to train on; - is standard input.")
+@option("--test FILE", "Labelled text to evaluate on.")
+@option("--folds N", "Cross-validation with N parts of FILE. Give either --test or --folds.", number=int, least=2)
+@option("--methods NAMES", "The methods, separated by commas.", default=",".join(METHODS), check=_methods)
+@option("--features PRESET|FILE|TEMPLATES", "Features of all methods, as for corate train. Default: each method's own.")
+@option("--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on.")
+@option("--seeds N", "Train each method N times; show means and standard deviations.", default=1, number=int, least=1)
+@option(
+    "--plot FILE",
+    "Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
+    check=check_picture,
+)
+@shared("many_labels", "threads", "json", "quiet")
+@reading_options()
 def compare(
     reading: Reading,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text to train on; - is standard input.")],
-    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(min=2, metavar="N", help="Cross-validation with N parts of FILE. Give either --test or --folds."),
-    ] = None,
-    methods: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="The methods, separated by commas.", callback=_methods),
-    ] = ",".join(METHODS),
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PRESET|FILE|TEMPLATES",
-            help="Features of all methods, as for corate train. Default: each method's own.",
-        ),
-    ] = None,
-    held_out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Labelled text for tuning and early stopping. It is not trained on."),
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Train each method N times; show means and standard deviations.")
-    ] = 1,
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
-            callback=check_picture,
-        ),
-    ] = None,
-    many_labels: options.ManyLabels = False,
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    file: str,
+    test: str | None,
+    folds: int | None,
+    methods: str,
+    features: str | None,
+    held_out: str | None,
+    seeds: int,
+    plot: str | None,
+    many_labels: bool,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Compare the accuracy and training time of several methods.
 
@@ -103,10 +86,8 @@ def compare(
     permutation test over the test sentences.
     """
     if (test is None) == (folds is None):
-        raise typer.BadParameter("give either --test FILE or --folds N", param_hint="--test or --folds")
+        raise click.BadParameter("give either --test FILE or --folds N", param_hint="--test or --folds")
     _check_files(file, test, held_out, plot)
-    if quiet:
-        silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read_labelled(file)
@@ -128,7 +109,7 @@ def compare(
 def _check_files(file: str, test: str | None, held_out: str | None, plot: str | None) -> None:
     named = {"FILE": file, "--test": test, "--held-out": held_out}
     if sum(name == "-" for name in named.values()) > 1:
-        raise typer.BadParameter("only one file can be standard input", param_hint="--test")
+        raise click.BadParameter("only one file can be standard input", param_hint="--test")
     prepare_picture(plot, list(named.values()))
 
 

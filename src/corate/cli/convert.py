@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from typing import Annotated
-
-import typer
-
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
-from corate.cli.shared_options import one_of
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import refuse_inputs, shared
 from corate.cli.terminal import counted, print_json, size
 from corate.io.atomic import check_writable
 
-__all__ = ["EXAMPLES", "convert"]
+__all__ = ["convert"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -26,37 +20,29 @@ Examples:
 """
 
 
-def convert(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file, of corate or of CRFsuite.")],
-    output: Annotated[str, typer.Argument(metavar="OUT", help="The model file to write.")],
-    to: Annotated[
-        str | None,
-        one_of(("corate", "crfsuite"), "The format of OUT. Default: crfsuite if it ends in .crfsuite, else corate."),
-    ] = None,
-    bias: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FEATURE",
-            help="For crfsuite: a feature that every token has. It gets the weights of single labels, which a CRFsuite "
-            "file cannot store otherwise.",
-        ),
-    ] = None,
-    half: Annotated[bool, typer.Option("--half", help="For corate: store weights in 16 bits.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+@command("convert", _EXAMPLES)
+@argument("MODEL", "The model file, of corate or of CRFsuite.")
+@argument("OUT", "The model file to write.", "output")
+@option(
+    "--to", "The format of OUT. Default: crfsuite if it ends in .crfsuite, else corate.", choices=("corate", "crfsuite")
+)
+@option(
+    "--bias FEATURE",
+    "For crfsuite: a feature that every token has. It gets the weights of single labels, which a CRFsuite file cannot "
+    "store otherwise.",
+)
+@option("--half", "For corate: store weights in 16 bits.")
+@shared("json", "quiet")
+def convert(model: str, output: str, to: str | None, bias: str | None, half: bool, json: bool, quiet: bool) -> None:
     """Convert a model between the file formats of corate and CRFsuite.
 
     A CRFsuite file can store first-order models with ready-made features, without weights for the start and the end
     of a sentence (--no-boundaries). Its weights have 64 bits; corate rounds them to 32.
     """
-    if os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output):
-        raise typer.BadParameter(f"{output} is the model itself", param_hint="OUT")
+    refuse_inputs(output, {"the model itself": model}, "OUT")
     import corate
     from corate.model.crfsuite import has_suffix
 
-    if quiet:
-        silence_warnings()
     check_writable(output)
     tagger = corate.load(model)
     n_bytes = tagger.save(output, half=half, format=to, bias=bias)

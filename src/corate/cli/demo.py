@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from corate.cli import shared_options as options
+from corate.cli.commands import command, option
 from corate.cli.evaluate import measure
+from corate.cli.shared_options import shared
 from corate.cli.terminal import count, counted, is_terminal, percent, show_table, size
 from corate.spans import spans
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from corate import Tagger
     from corate.demo import Address
 
-__all__ = ["EXAMPLES", "demo"]
+__all__ = ["demo"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -50,13 +49,11 @@ For your own text, write one token and its label per line, and a blank line afte
 Without such a file, `corate demo --write data` writes these addresses as train.tsv, test.tsv and new.txt."""
 
 
-def demo(
-    sentences: Annotated[int, typer.Option(min=50, help="Number of address lines to train on.")] = 4000,
-    seed: options.Seed = 0,
-    write: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Write the lines as files into DIR and do nothing else.")
-    ] = None,
-) -> None:
+@command("demo", _EXAMPLES)
+@option("--sentences N", "Number of address lines to train on.", default=4000, number=int, least=50)
+@shared("seed")
+@option("--write DIR", "Write the lines as files into DIR and do nothing else.")
+def demo(sentences: int, seed: int, write: str | None) -> None:
     """Show how Corate works, offline, in seconds.
 
     Trains on invented postal addresses of eight countries, shows the scores and tags a few lines.

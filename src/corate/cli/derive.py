@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
+from corate.cli.commands import argument, command, option
 from corate.cli.exits import UNUSABLE, complain
 from corate.cli.plot import refuse_picture
+from corate.cli.shared_options import shared
 from corate.cli.terminal import counted, json_text
 from corate.io.streams import open_output
 
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from corate.rate import Check, Factorisation
     from corate.rate.terms import Value
 
-__all__ = ["EXAMPLES", "derive"]
+__all__ = ["derive"]
 
 #: A copy of the library's names: importing them would slow down the start.
 _FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning")
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -34,37 +35,37 @@ Examples:
 """
 
 
+@command("derive", _EXAMPLES)
+@argument("GRAPH", "Edges, such as 'A-B B-C', and single nodes.")
+@option(
+    "--form",
+    "chain, tree: rates of neighbours. joint-over-interior: joint probabilities divided by those of interior nodes. "
+    "junction-tree: cliques divided by separators. mrf: potentials. conditioning: loops are cut by conditioning. auto: "
+    "a chain, a tree or a junction tree.",
+    default="auto",
+    choices=_FORMS,
+)
+@option("--given NAMES", "Variables to condition on in all terms, such as X or A,B.")
+@option(
+    "--configuration VALUES",
+    "For the form mrf: the global configuration, such as A=1,B=x. Other variables are fixed to 0.",
+)
+@option("--latex", "Print LaTeX.")
+@option("--html", "Print an HTML page.")
+@option("--check", "Also check every step numerically on random distributions of the graph.")
+@shared("seed", "json")
+@option("--output,-o FILE", "Where to write. Default: standard output.")
 def derive(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="Edges, such as 'A-B B-C', and single nodes.")],
-    form: Annotated[
-        str,
-        options.one_of(
-            _FORMS,
-            "chain, tree: rates of neighbours. joint-over-interior: joint probabilities divided by those of interior "
-            "nodes. junction-tree: cliques divided by separators. mrf: potentials. conditioning: loops are cut by "
-            "conditioning. auto: a chain, a tree or a junction tree.",
-        ),
-    ] = "auto",
-    given: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Variables to condition on in all terms, such as X or A,B.")
-    ] = None,
-    configuration: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VALUES",
-            help="For the form mrf: the global configuration, such as A=1,B=x. Other variables are fixed to 0.",
-        ),
-    ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print an HTML page.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Also check every step numerically on random distributions of the graph.")
-    ] = False,
-    seed: options.Seed = 0,
-    json: options.Json = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
-    ] = None,
+    graph: str,
+    form: str,
+    given: str | None,
+    configuration: str | None,
+    latex: bool,
+    html: bool,
+    check: bool,
+    seed: int,
+    json: bool,
+    output: str | None,
 ) -> None:
     """Factorise a graph by co-occurrence rates, with every step and its theorem.
 
@@ -75,7 +76,7 @@ def derive(
     from corate.rate.parsing import parse_values
 
     if latex + html + json > 1:
-        raise typer.BadParameter("use only one of --latex, --html and --json")
+        raise click.BadParameter("use only one of --latex, --html and --json")
     refuse_picture(output, "--output", "a derivation is text, LaTeX (--latex), JSON (--json) or a page (--html)")
     names = [] if given is None else given.replace(",", " ").split()
     values = None if configuration is None else parse_values(configuration, rate.Graph.of(graph).nodes)
@@ -89,7 +90,7 @@ def derive(
             f"errors in {len(checked.failed)} of {counted(len(checked.steps), 'step')}; this is a bug in corate, "
             "please report it"
         )
-        raise typer.Exit(UNUSABLE)
+        raise click.exceptions.Exit(UNUSABLE)
 
 
 def _text(found: Factorisation, checked: Check | None, *, latex: bool, html: bool) -> str:

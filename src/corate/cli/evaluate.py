@@ -6,15 +6,12 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from corate.cli import shared_options as options
+from corate.cli.commands import argument, command, option
 from corate.cli.evaluation_details import details, drawing, plain_details, show_details
-from corate.cli.exits import silence_warnings
 from corate.cli.plot import check_picture, prepare_picture
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.shared_options import MODEL, Reading, load_model, reading_options, shared
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
 from corate.io.atomic import write_text
 
@@ -23,13 +20,13 @@ if TYPE_CHECKING:
     from corate.corpus import Column, Corpus
     from corate.evaluation.report import Report
 
-__all__ = ["EVERYDAY", "EXAMPLES", "evaluate", "measure", "one_line"]
+__all__ = ["evaluate", "measure", "one_line"]
 
 _MOST_CONFUSED = 30
 #: Text is tagged in at most about this many pieces, each of at least this many tokens.
 _PIECES, _TOKENS_AT_ONCE = 50, 100_000
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -42,48 +39,42 @@ Examples:
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = (
-    *("confusion", "calibration", "errors", "least_sure", "plot"),
-    *("columns", "format", "threads", "json", "quiet"),
+
+@command("eval", _EXAMPLES, everyday="confusion calibration errors least_sure plot columns format threads json quiet")
+@MODEL
+@argument("FILE", "Labelled text; - is standard input.")
+@option("--confusion", "Show the most frequent confusions of labels.")
+@option("--calibration", "Compare probabilities with accuracy, in bins, and show the expected calibration error.")
+@option(
+    "--errors N",
+    "Show the first N sentences with errors, and the kinds of span errors.",
+    default=0,
+    number=int,
+    least=0,
 )
-
-
-@with_reading_options
+@option(
+    "--least-sure N", "Show the N sentences whose predicted labels are least probable.", default=0, number=int, least=0
+)
+@option(
+    "--plot FILE",
+    "Draw the confusion matrix (or with --calibration, the calibration) as a picture (.svg), or draw both with the "
+    "scores as a page (.html).",
+    check=check_picture,
+)
+@shared("threads", "json", "quiet")
+@reading_options()
 def evaluate(
     reading: Reading,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
-    confusion: Annotated[
-        bool, typer.Option("--confusion", help="Show the most frequent confusions of labels.")
-    ] = False,
-    calibration: Annotated[
-        bool,
-        typer.Option(
-            "--calibration",
-            help="Compare probabilities with accuracy, in bins, and show the expected calibration error.",
-        ),
-    ] = False,
-    errors: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Show the first N sentences with errors, and the kinds of span errors."),
-    ] = 0,
-    least_sure: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Show the N sentences whose predicted labels are least probable."),
-    ] = 0,
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the confusion matrix (or with --calibration, the calibration) as a picture (.svg), or draw "
-            "both with the scores as a page (.html).",
-            callback=check_picture,
-        ),
-    ] = None,
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    model: str,
+    file: str,
+    confusion: bool,
+    calibration: bool,
+    errors: int,
+    least_sure: int,
+    plot: str | None,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Evaluate a model on labelled text.
 
@@ -92,11 +83,9 @@ def evaluate(
     """
 
     prepare_picture(plot, [model, file])
-    if quiet:
-        silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = options.load_model(model, file)
+        tagger = load_model(model, file)
         corpus = reading.read_labelled(file, tagger)
         scores, report = measure(tagger, corpus, threads, progress)
         found = details(tagger, corpus, calibration, errors, least_sure, progress.show)

@@ -79,7 +79,6 @@ def show_details(found: dict[str, Any]) -> None:
 def drawing(report: Report, groups: dict[str, Calibration] | None, *, page: bool, title: str) -> str:
     """A picture of the confusion matrix or, with ``groups``, of the calibration; or a page with the scores and both."""
     from corate.evaluation.calibration import GROUPS
-    from corate.inspection.page import score_rows
     from corate.pages import charts
     from corate.pages.page import render
 
@@ -99,7 +98,7 @@ def drawing(report: Report, groups: dict[str, Calibration] | None, *, page: bool
         title=f"{title}: evaluation",
         summary=f"{counted(report.tokens, 'token')} in {counted(report.sentences, 'sentence')}",
         pictures=pictures,
-        rows=score_rows(report),
+        rows=report.scores(),
     )
 
 

@@ -6,7 +6,6 @@ import atexit
 import errno
 import io
 import os
-import re
 import shlex
 import signal
 import sys
@@ -17,14 +16,14 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from corate.cli.terminal import print_line, redirect_to_null
-from corate.errors import CorateError, InterruptedWarning
+from corate.errors import Argument, CorateError, CorateWarning, InterruptedWarning
 from corate.io.descriptors import buffered
 
 __all__ = [
     "EXIT_CODES",
     "MISSING",
     "UNUSABLE",
-    "as_options",
+    "as_option",
     "complain",
     "complete_output",
     "exit_codes",
@@ -45,45 +44,33 @@ line on standard error gives the reason); 2 wrong usage; 3 corpora for corate re
 without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 
 
-#: Arguments of the library that are also options of the command line.
-_ARGUMENTS = (
-    "bias|bins|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|"
-    "many_labels|max_sentence|"
-    "missing|optimizer|raw|"
-    "separator|skip_bad|temporary|threads|widen_spans"
-)
-_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
+#: Options that have another name than the argument of the library.
+_SPELLED = {"boundaries": "no-boundaries", "label_weights": "label-weight"}
 
 
-def as_options(message: str) -> str:
-    """A message of the library, with its arguments written as options of the command line.
+def as_option(argument: Argument) -> str:
+    """An argument of the library as an option of the command line.
 
-    >>> as_options("name the columns with columns=, or omit such lines with skip_bad=True")
-    'name the columns with --columns, or omit such lines with --skip-bad'
-    >>> as_options("name its encoding, for example encoding='latin-1'")
-    'name its encoding, for example --encoding latin-1'
+    >>> as_option(Argument("skip_bad", True)), as_option(Argument("encoding", "latin-1"))
+    ('--skip-bad', '--encoding latin-1')
     """
-
-    def as_option(match: re.Match[str]) -> str:
-        value = (match[3] or "").removeprefix("'").removesuffix("'")
-        return f"--{match[1].replace('_', '-')}" + (f" {shlex.quote(value)}" if value else "")
-
-    message = message.replace("use the format 'jsonl'", "use --to jsonl").replace("boundaries=False", "--no-boundaries")
-    return _ARGUMENT.sub(as_option, message)
+    name = "to" if argument.of_output else _SPELLED.get(argument.name, argument.name.replace("_", "-"))
+    return f"--{name}" + (f" {shlex.quote(argument.value)}" if isinstance(argument.value, str) else "")
 
 
-def complain(message: str) -> None:
-    """Write an error to standard error: on a terminal as it is, otherwise as one line.
+def complain(problem: CorateError | str) -> None:
+    """Write an error to standard error: on a terminal with the text that it is about, otherwise as one line.
 
-    For scripts and logs, the lines of a message are joined, without the caret that points at a place in the last line.
-    Terminal control characters are always escaped.
+    Scripts and logs get this text without the caret that points at a place in it. Terminal control characters are
+    always escaped.
     """
-    if not sys.stderr.isatty():
-        lines = [line.strip() for line in message.split("\n")]
-        if lines[-1] == "^":
-            lines[-2:] = [f"(in {lines[-2]})"]
-        message = " ".join(lines)
-    print_line(f"error: {as_options(message)}")
+    text, excerpt = (problem, None) if isinstance(problem, str) else (problem.worded(as_option), problem.excerpt)
+    if sys.stderr.isatty():
+        text += "" if excerpt is None else f"\n{excerpt}"
+    else:
+        text = " ".join(line.strip() for line in text.split("\n"))
+        text += "" if excerpt is None else f" (in {str(excerpt).splitlines()[0].strip()})"
+    print_line(f"error: {text}")
 
 
 @contextmanager
@@ -225,7 +212,7 @@ def exit_codes() -> Iterator[None]:
             _exit_after(error.__cause__)
         raise
     except CorateError as error:
-        complain(str(error))
+        complain(error)
         raise SystemExit(UNUSABLE) from None
     except MemoryError:
         complain("not enough memory; use less data or fewer threads")
@@ -279,7 +266,8 @@ def silence_warnings() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print_line(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
+    text = message.worded(as_option) if isinstance(message, CorateWarning) else str(message)
+    print_line(f"warning: {' '.join(text.split(chr(10)))}")
 
 
 def _describe(error: OSError) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from corate.cli import shared_options as options
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import MODEL, Reading, reading_options, shared
 from corate.cli.terminal import counted, print_json, show_table
 from corate.errors import ConfigError, DataError
 
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from corate import Corpus, Tagger
     from corate.model.explanation import Explanation
 
-__all__ = ["EXAMPLES", "explain"]
+__all__ = ["explain"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -29,27 +28,33 @@ Examples:
 """
 
 
+@command("explain", _EXAMPLES)
+@MODEL
+@argument("[TEXT]", "Words, with spaces between them.", required=False)
+@option("--file FILE", "Take the sentence from this file.")
+@reading_options("format")
+@option("--sentence N", "The number of the sentence in the file, from 1 on.", default=1, number=int, least=1)
+@option(
+    "--token,-t N",
+    "The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
+    number=int,
+    least=0,
+)
+@option("--label LABEL", "The label to explain. Default: the best.")
+@option("--against LABEL", "The label to compare with. Default: the second best.")
+@option("--top N", "Show this many contributions.", default=15, number=int, least=1)
+@shared("json")
 def explain(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Words, with spaces between them.")] = None,
-    file: Annotated[str | None, typer.Option(metavar="FILE", help="Take the sentence from this file.")] = None,
-    format: options.FormatOption = "auto",
-    sentence: Annotated[int, typer.Option(min=1, help="The number of the sentence in the file, from 1 on.")] = 1,
-    token: Annotated[
-        int | None,
-        typer.Option(
-            "--token",
-            "-t",
-            min=0,
-            help="The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
-        ),
-    ] = None,
-    label: Annotated[str | None, typer.Option(metavar="LABEL", help="The label to explain. Default: the best.")] = None,
-    against: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="The label to compare with. Default: the second best.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Show this many contributions.")] = 15,
-    json: options.Json = False,
+    reading: Reading,
+    model: str,
+    text: str | None,
+    file: str | None,
+    sentence: int,
+    token: int | None,
+    label: str | None,
+    against: str | None,
+    top: int,
+    json: bool,
 ) -> None:
     """Explain why a token has its label, and not another one.
 
@@ -61,7 +66,7 @@ def explain(
     import corate
 
     tagger = corate.load(model)
-    tokens = _tokens(tagger, text, file, format, sentence)
+    tokens = _tokens(tagger, text, file, reading.format, sentence)
     if token is not None:
         chosen = tagger.explain(tokens, token, label, against)
         every = [chosen]
@@ -143,14 +148,14 @@ def _show_tokens(tokens: list[Any], every: list[Explanation]) -> None:
         for token, e in zip(tokens, every, strict=True)
     ]
     show_table(rows, ["token", "word", "label", "second best", "difference"])
-    typer.echo()
+    print()
 
 
 def _show(tokens: list[Any], found: Explanation, top: int) -> None:
     if found.against is None:
-        typer.echo(str(found))
+        print(str(found))
         return
-    typer.echo(
+    print(
         f"{_word(tokens[found.position])!r} (token {found.position}): {found.label} and not {found.against}, "
         f"difference {found.difference:+.3f}"
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
+from corate.cli.commands import Command, argument, chosen, group, option
 from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
-from corate.cli.help import CommandGroup, GroupedCommand
 from corate.cli.plot import check_suffix
+from corate.cli.shared_options import names_in, shared
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
@@ -18,9 +18,9 @@ from corate.memory import parse_memory
 if TYPE_CHECKING:
     from corate.graphs import GraphModel
 
-__all__ = ["EXAMPLES", "graph"]
+__all__ = ["graph"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -36,103 +36,91 @@ Examples:
   corate graph draw m.corate -o m.svg
 """
 
-graph = typer.Typer(
-    cls=CommandGroup,
-    help="Fit and query undirected graphical models of the columns of a table, and learn their graphs.",
-    epilog=EXAMPLES,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
-
 _STRUCTURES = ("tree", "forest", "chordal")
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with a header row, or a Parquet file.")]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of corate, or a .bif, .uai or .xdsl file.")]
-Structure = Annotated[
-    str | None,
-    options.one_of(
-        _STRUCTURES,
-        "Learn the graph. tree: the most likely tree. forest: the best forest by the criterion BIC. chordal: a chordal "
-        "graph of limited width.",
+_STRUCTURE = (
+    "Learn the graph. tree: the most likely tree. forest: the best forest by the criterion BIC. chordal: a chordal "
+    "graph of limited width."
+)
+#: Options of several commands.
+_OPTIONS: dict[str, Callable[..., Any]] = {
+    "data": argument("DATA", "A CSV file with a header row, or a Parquet file."),
+    "model": argument("MODEL", "A model of corate, or a .bif, .uai or .xdsl file."),
+    "width": option(
+        "--width N",
+        "Width of a chordal graph: the size of its largest clique, minus one.",
+        default=3,
+        number=int,
+        least=1,
     ),
-]
-Width = Annotated[int, typer.Option(min=1, help="Width of a chordal graph: the size of its largest clique, minus one.")]
-Given = Annotated[
-    str | None,
-    typer.Option(metavar="STATES", help="Observed states, such as sky=rain,wind=low; quote special characters."),
-]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
-]
-Method = Annotated[
-    str,
-    options.one_of(
-        ("auto", "closed", "ipf", "composite", "conditioning"),
-        "The estimate. closed: from counts, for triangulated graphs. ipf: iterative proportional fitting. composite: "
-        "each clique separately. conditioning: from counts, after a smallest set of variables that cuts all loops is "
-        "connected to all others. auto: closed if possible, else ipf.",
+    "given": option("--given STATES", "Observed states, such as sky=rain,wind=low; quote special characters."),
+    "output": option("--output,-o FILE", "Where to write. Default: standard output."),
+    "bins": option(
+        "--bins NUMBERS",
+        "Divide columns of numbers into ranges with equally many rows: a number for all, such as 8, or for some, such "
+        "as age=8,income=5.",
     ),
-]
-Bins = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NUMBERS",
-        help="Divide columns of numbers into ranges with equally many rows: a number for all, such as 8, or for some, "
-        "such as age=8,income=5.",
+    "weights": option("--weights NAME", "The column with the weight of each row."),
+    "columns": option("--columns NAMES", "Use only these columns, such as sky,wind."),
+    "no_progress": option("--quiet,-q", "Show no progress."),
+    "memory": option(
+        "--memory SIZE", "Maximum memory, such as 500M or 2G. A model that needs more is an error.", default="4G"
     ),
-]
-Weights = Annotated[str | None, typer.Option(metavar="NAME", help="The column with the weight of each row.")]
-Soft = Annotated[
-    str | None,
-    typer.Option(
-        metavar="STATES",
-        help="Soft evidence: the likelihood of each state of a variable, such as sky=rain=0.7,sky=sun=0.3.",
-    ),
-]
-Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
-NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Memory = Annotated[
-    str,
-    typer.Option(
-        metavar="SIZE",
-        help="Maximum memory, such as 500M or 2G. A model that needs more is an error.",
-    ),
-]
+}
 
 
-@graph.command("fit", cls=GroupedCommand)
+@group("graph", _EXAMPLES)
+def graph() -> None:
+    """Fit and query undirected graphical models of the columns of a table, and learn their graphs."""
+
+
+def _command(name: str, *shown: str) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command of the group, with the options of several commands that are named."""
+    return lambda function: graph.command(name, cls=Command)(chosen(_OPTIONS, *shown)(function))
+
+
+@_command("fit", "data")
+@option("--output,-o FILE", "The model file to write.", required=True)
+@argument("[GRAPH]", "Edges, such as 'A-B B-C', between columns.", "edges", required=False)
+@option("--structure", _STRUCTURE, choices=_STRUCTURES)
+@chosen(_OPTIONS, "width", "columns")
+@option("--prior X", "Equivalent sample size of the prior, in rows.", default=1.0, number=float, least=0)
+@option(
+    "--method",
+    "The estimate. closed: from counts, for triangulated graphs. ipf: iterative proportional fitting. composite: each "
+    "clique separately. conditioning: from counts, after a smallest set of variables that cuts all loops is connected "
+    "to all others. auto: closed if possible, else ipf.",
+    default="auto",
+    choices=("auto", "closed", "ipf", "composite", "conditioning"),
+)
+@chosen(_OPTIONS, "bins", "weights")
+@option(
+    "--missing", "Missing values are an error, or the model is fitted by EM.", default="error", choices=("error", "em")
+)
+@option("--hidden NAMES", "Hidden variables and their number of states, such as H=3.")
+@chosen(_OPTIONS, "memory")
+@shared("seed", "threads", "json", "quiet")
 def fit(
-    data: Data,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")],
-    edges: Annotated[
-        str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C', between columns.")
-    ] = None,
-    structure: Structure = None,
-    width: Width = 3,
-    columns: Columns = None,
-    prior: Annotated[float, typer.Option(min=0, help="Equivalent sample size of the prior, in rows.")] = 1.0,
-    method: Method = "auto",
-    bins: Bins = None,
-    weights: Weights = None,
-    missing: Annotated[
-        str, options.one_of(("error", "em"), "Missing values are an error, or the model is fitted by EM.")
-    ] = "error",
-    hidden: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Hidden variables and their number of states, such as H=3.")
-    ] = None,
-    memory: Memory = "4G",
-    seed: options.Seed = 0,
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    data: str,
+    output: str,
+    edges: str | None,
+    structure: str | None,
+    width: int,
+    columns: str | None,
+    bins: str | None,
+    weights: str | None,
+    hidden: str | None,
+    memory: str,
+    json: bool,
+    quiet: bool,
+    **given: Any,
 ) -> None:
     """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
     from corate.graphs import GraphModel
 
     if (edges is None) == (structure is None):
-        raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
+        raise click.BadParameter("give either a graph such as 'A-B B-C', or --structure")
     limit = parse_memory(memory)
-    given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
+    variables = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
     with ProgressBar(quiet) as progress:
         progress("reading")
         table = _table(data, columns, weights)
@@ -141,15 +129,11 @@ def fit(
             table,
             edges,
             structure=_structure(structure, width),
-            prior=prior,
-            method=method,
             bins=_bins(bins),
             weights=weights,
-            missing=missing,
-            hidden=given,
+            hidden=variables,
             memory=limit,
-            seed=seed,
-            threads=threads,
+            **given,
         )
         written = model.save(output)
     plan = model.costs()
@@ -170,17 +154,21 @@ def fit(
         print(f"model: {output}, {size(written)}")
 
 
-@graph.command("learn", cls=GroupedCommand)
+@_command("learn", "data")
+@option("--structure", _STRUCTURE, default="tree", choices=_STRUCTURES)
+@chosen(_OPTIONS, "width", "columns", "bins", "weights")
+@shared("threads", "json")
+@chosen(_OPTIONS, "no_progress")
 def learn(
-    data: Data,
-    structure: Structure = "tree",
-    width: Width = 3,
-    columns: Columns = None,
-    bins: Bins = None,
-    weights: Weights = None,
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: NoProgress = False,
+    data: str,
+    structure: str | None,
+    width: int,
+    columns: str | None,
+    bins: str | None,
+    weights: str | None,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Learn a graph, and show which columns depend on each other, the strongest dependence first."""
     from corate.graphs import GraphModel
@@ -207,27 +195,31 @@ def learn(
     print(f"graph: {text}")
 
 
-@graph.command("query", cls=GroupedCommand)
+@_command("query", "model")
+@argument("[EVIDENCE]", "A table of evidence. Empty cells are not observed.", required=False)
+@chosen(_OPTIONS, "given")
+@option("--soft STATES", "Soft evidence: the likelihood of each state of a variable, such as sky=rain=0.7,sky=sun=0.3.")
+@option("--variables NAMES", "Show only these variables.")
+@option("--joint", "Show the joint probabilities of --variables.")
+@option("--most-likely", "Show the most likely states of all variables together.")
+@option("--nbest N", "Show the N most likely joint states of all variables.", number=int, least=1)
+@chosen(_OPTIONS, "output", "memory")
+@shared("threads", "json")
+@chosen(_OPTIONS, "no_progress")
 def query(
-    model: Model,
-    evidence: Annotated[
-        str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence. Empty cells are not observed.")
-    ] = None,
-    given: Given = None,
-    soft: Soft = None,
-    variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Show only these variables.")] = None,
-    joint: Annotated[bool, typer.Option("--joint", help="Show the joint probabilities of --variables.")] = False,
-    most_likely: Annotated[
-        bool, typer.Option("--most-likely", help="Show the most likely states of all variables together.")
-    ] = False,
-    nbest: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Show the N most likely joint states of all variables.")
-    ] = None,
-    output: Output = None,
-    memory: Memory = "4G",
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: NoProgress = False,
+    model: str,
+    evidence: str | None,
+    given: str | None,
+    soft: str | None,
+    variables: str | None,
+    joint: bool,
+    most_likely: bool,
+    nbest: int | None,
+    output: str | None,
+    memory: str,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Show the probabilities of all states, or the most likely states, given evidence.
 
@@ -235,13 +227,13 @@ def query(
     """
     read = _model(model, memory)
     if evidence is not None and (given is not None or soft is not None):
-        raise typer.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
+        raise click.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
     if nbest is not None and (evidence is not None or joint or most_likely):
-        raise typer.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
-    chosen = list(read.variables) if variables is None else _names(variables)
+        raise click.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
+    chosen = list(read.variables) if variables is None else names_in(variables)
     read.graph.require(chosen)
     if joint and (evidence is not None or variables is None or most_likely):
-        raise typer.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
+        raise click.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
     if evidence is not None:
         from corate.formats.tables import read_columns
 
@@ -272,16 +264,12 @@ def query(
         )
 
 
-@graph.command("sample", cls=GroupedCommand)
-def sample(
-    model: Model,
-    n: Annotated[int, typer.Option("-n", min=1, help="The number of rows.")] = 10,
-    given: Given = None,
-    seed: options.Seed = 0,
-    output: Output = None,
-    memory: Memory = "4G",
-    quiet: NoProgress = False,
-) -> None:
+@_command("sample", "model")
+@option("-n N", "The number of rows.", default=10, number=int, least=1)
+@chosen(_OPTIONS, "given")
+@shared("seed")
+@chosen(_OPTIONS, "output", "memory", "no_progress")
+def sample(model: str, n: int, given: str | None, seed: int, output: str | None, memory: str, quiet: bool) -> None:
     """Draw rows at random from a model, and write them as a CSV table."""
     with ProgressBar(quiet) as progress:
         progress("sampling")
@@ -290,13 +278,10 @@ def sample(
         write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
 
 
-@graph.command("draw", cls=GroupedCommand)
-def draw(
-    model: Model,
-    output: Output = None,
-    seed: options.Seed = 0,
-    memory: Memory = "4G",
-) -> None:
+@_command("draw", "model", "output")
+@shared("seed")
+@chosen(_OPTIONS, "memory")
+def draw(model: str, output: str | None, seed: int, memory: str) -> None:
     """Draw the graph as SVG, on standard output or in a file with the suffix .svg.
 
     Wide edges are strong dependences. An edge is red if states of the same rank (the first with the first, the last
@@ -324,18 +309,13 @@ def _table(path: str, columns: str | None, weights: str | None) -> Any:
 
     if columns is None:
         return read_columns(path)
-    return read_columns(path, list(dict.fromkeys([*_names(columns), *([] if weights is None else [weights])])))
+    return read_columns(path, list(dict.fromkeys([*names_in(columns), *([] if weights is None else [weights])])))
 
 
 def _structure(name: str | None, width: int) -> Any:
     from corate.graphs import Chordal, Tree
 
     return None if name is None else Chordal(width) if name == "chordal" else Tree(forest=name == "forest")
-
-
-def _names(text: str) -> list[str]:
-    """The names in an option, separated by commas; a name with a comma is in double quotes."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _states(text: str) -> dict[str, str]:
@@ -345,10 +325,10 @@ def _states(text: str) -> dict[str, str]:
     {'sky': 'rain', 'wind': 'in, out'}
     """
     found: dict[str, str] = {}
-    for part in _names(text):
+    for part in names_in(text):
         name, mark, state = part.partition("=")
         if not mark or not name.strip() or name.strip() in found:
-            raise typer.BadParameter(f"{part!r} is not a variable with one state, such as sky=rain")
+            raise click.BadParameter(f"{part!r} is not a variable with one state, such as sky=rain")
         found[name.strip()] = state.strip()
     return found
 
@@ -363,14 +343,14 @@ def _bins(text: str | None) -> int | dict[str, int] | None:
         return text if text is None else int(text)
     found = _states(text)
     if wrong := next((name for name, n in found.items() if not n.isdigit()), None):
-        raise typer.BadParameter(f"{wrong}={found[wrong]} is not a column with a number", param_hint="--bins")
+        raise click.BadParameter(f"{wrong}={found[wrong]} is not a column with a number", param_hint="--bins")
     return {name: int(n) for name, n in found.items()}
 
 
 def _likelihoods(model: GraphModel, text: str) -> dict[str, dict[Any, float]]:
     """The likelihoods in an option, by the states of the model."""
     found: dict[str, dict[Any, float]] = {}
-    for part in _names(text):
+    for part in names_in(text):
         name, mark, rest = part.partition("=")
         state, also, number = (piece.strip() for piece in rest.rpartition("="))
         own = {str(one): one for one in model.states.get(name.strip(), ())}
@@ -379,7 +359,7 @@ def _likelihoods(model: GraphModel, text: str) -> dict[str, dict[Any, float]]:
                 raise ValueError
             found.setdefault(name.strip(), {})[own[state]] = float(number)
         except ValueError:
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"{part!r} is not a variable with one of its states and a number, such as sky=rain=0.7",
                 param_hint="--soft",
             ) from None

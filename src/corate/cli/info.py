@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from corate.cli import shared_options as options
+from corate.cli.commands import command, option
+from corate.cli.shared_options import MODEL, shared
 from corate.cli.terminal import count, counted, percent, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EXAMPLES", "info"]
+__all__ = ["info"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -46,20 +45,16 @@ _SAID = (
 )
 
 
-def info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    templates: Annotated[bool, typer.Option("--templates", help="Also list the templates of its features.")] = False,
-    weights: Annotated[
-        bool,
-        typer.Option(
-            "--weights",
-            help="Also show the features with the largest weights, and the label pairs that attract or avoid each "
-            "other.",
-        ),
-    ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Show all of this.")] = False,
-    json: options.Json = False,
-) -> None:
+@command("info", _EXAMPLES)
+@MODEL
+@option("--templates", "Also list the templates of its features.")
+@option(
+    "--weights",
+    "Also show the features with the largest weights, and the label pairs that attract or avoid each other.",
+)
+@option("--all", "Show all of this.", name="everything")
+@shared("json")
+def info(model: str, templates: bool, weights: bool, everything: bool, json: bool) -> None:
     """Show what a model labels, what input it expects, how it was trained, and what takes the space in its file.
 
     With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs with a weight above 0

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
+from corate.cli.commands import argument, command, option
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.shared_options import (
+    MODEL,
+    READING,
+    Reading,
+    load_model,
+    reading_options,
+    refuse_inputs,
+    shared,
+)
 from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
 from corate.formats.registry import FORMATS
 from corate.io.atomic import check_writable, write_text
-from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, text_blocks
+from corate.io.streams import name_of
 
 if TYPE_CHECKING:
     from corate import Tagger
     from corate.corpus import Corpus
 
-__all__ = ["EVERYDAY", "EXAMPLES", "inspect"]
+__all__ = ["inspect"]
 
-_READING = "Reading"
-
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -37,46 +40,43 @@ Examples:
   corate inspect model.corate new.jsonl --unlabelled -o new.html
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = ("output", "sentences", "format", "unlabelled", "columns", "quiet")
 
-
-@with_reading_options
+@command("inspect", _EXAMPLES, everyday="output sentences format unlabelled columns quiet")
+@MODEL
+@option("--output,-o PAGE", "Where to write the page (HTML).", required=True)
+@argument("[FILE]", "Text, with labels or without; - is standard input.", required=False)
+@option("--sentences N", "Include the N sentences with the most doubt.", default=5000, number=int, least=1)
+@option(
+    "--explained N",
+    "Explain all wrong tokens, and all tokens of the N sentences with the most doubt.",
+    default=500,
+    number=int,
+    least=0,
+)
+@option(
+    "--format,-f",
+    "The format, as for corate tag; auto detects all except raw.",
+    default="auto",
+    choices=("auto", *FORMATS),
+    panel=READING,
+)
+@option(
+    "--unlabelled",
+    "Ignore the labels of the text. This is not needed for plain and raw text, and for column files without the label "
+    "column of the training text.",
+    panel=READING,
+)
+@shared("quiet")
+@reading_options(own_format=True)
 def inspect(
     reading: Reading,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="PAGE", help="Where to write the page (HTML).")],
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Text, with labels or without; - is standard input.")
-    ] = None,
-    sentences: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Include the N sentences with the most doubt.")
-    ] = 5000,
-    explained: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Explain all wrong tokens, and all tokens of the N sentences with the most doubt."
-        ),
-    ] = 500,
-    format: Annotated[
-        str,
-        options.one_of(
-            ("auto", *FORMATS),
-            "The format, as for corate tag; auto detects all except raw.",
-            _READING,
-            flags=("--format", "-f"),
-        ),
-    ] = "auto",
-    unlabelled: Annotated[
-        bool,
-        typer.Option(
-            "--unlabelled",
-            help="Ignore the labels of the text. This is not needed for plain and raw text, and for column files "
-            "without the label column of the training text.",
-            rich_help_panel=_READING,
-        ),
-    ] = False,
-    quiet: options.Quiet = False,
+    model: str,
+    output: str,
+    file: str | None,
+    sentences: int,
+    explained: int,
+    unlabelled: bool,
+    quiet: bool,
 ) -> None:
     """Make a web page about a model, and about how it labels a text.
 
@@ -88,15 +88,17 @@ def inspect(
     from corate.inspection.page import inspect_page
     from corate.pages.charts import check_installed
 
-    _check_output(output, model, file)
+    if output == "-":
+        raise click.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
+    for path in (model, file):
+        refuse_inputs(output, {"an input of the command": path})
+    check_writable(output)
     check_suffix(output, "--output", ".html", ".htm")
     check_installed()
-    if quiet:
-        silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = options.load_model(model, file)
-        corpus = None if file is None else _read(file, tagger, reading, format, not unlabelled)
+        tagger = load_model(model, file)
+        corpus = None if file is None else _read(file, tagger, reading, not unlabelled)
         page = inspect_page(
             tagger,
             corpus,
@@ -110,46 +112,21 @@ def inspect(
     write_text(output, page)
     if not quiet:
         about = "" if corpus is None else f", {counted(len(corpus), 'sentence')}"
-        typer.echo(f"page: {output}, {size(len(page.encode()))}{about}")
+        print(f"page: {output}, {size(len(page.encode()))}{about}")
 
 
-def _check_output(output: str, *inputs: str | None) -> None:
-    """Refuse to overwrite an input, and paths that cannot be written."""
-    if output == "-":
-        raise typer.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
-    for path in inputs:
-        if path is not None and os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
-            raise typer.BadParameter(f"{output} is an input of the command", param_hint="--output")
-    check_writable(output)
-
-
-def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bool) -> Corpus:
+def _read(file: str, tagger: Tagger, reading: Reading, labelled: bool) -> Corpus:
     """Read the text; without labels if it has none."""
-    from corate.formats import detection
-    from corate.formats.sentence_limit import limited
-
-    name, (head, blocks) = name_of(file), detection.head_of(text_blocks(file, reading.encoding))
-    if format == "auto":
-        format = detection.by_suffix(bare_suffix(file)) or _detected(head, name, reading.comment, labelled)
-    data = joined(limited(blocks, name, format, reading.max_sentence, reading.comment))
+    text, format = reading.text_and_format(file, labelled=labelled)
     labelled = labelled and FORMATS[format].labelled
     if labelled and format == "columns":
-        labelled = _has_label_column(data, tagger, reading)
-    source = NamedBytes(data, name)
+        labelled = _has_label_column(text.getvalue(), tagger, reading)
     try:
-        return replace(reading, encoding="utf-8").read(source, tagger, labelled=labelled, format=format)
+        return reading.read(text, tagger, labelled=labelled, format=format)
     except DataError as error:
-        raise DataError(str(error).replace("labelled=False", "--unlabelled")) from None
-
-
-def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> str:
-    """The format of text that may have labels."""
-    from corate.formats import detection
-
-    if labelled:
-        with suppress(DataError):
-            return detection.detect(data, name, comment=comment)
-    return detection.detect(data, name, comment=comment, kind="unlabelled")
+        if error.option == "labelled":
+            error.remedy = "if it has none, use --unlabelled"
+        raise
 
 
 def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from corate.cli.shared_options import one_of
-from corate.cli.terminal import told
+from corate.cli.commands import option
 from corate.errors import ConfigError
-from corate.training.options import (
-    METHODS,
-    OPTION_METHODS,
-    Method,
-    Option,
-    options_of,
-)
+from corate.training.options import OPTIONS, Method
+from corate.training.registry import SharedOption
 from corate.training.resolve import check_init, options_from_settings, resolve_method
 
-__all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods", "option_of", "with_method_options"]
+__all__ = ["EXPERT", "chosen_method", "label_weights", "method_options", "option_of"]
 
-#: Options that exist only in Python.
-_NOT_HERE = ("sentence_weights",)
-#: The options of each method, by name.
-_OPTIONS = {name: options_of(method) for name, method in METHODS.items()}
+#: The options that only ``--set`` sets; their flags are deprecated.
+EXPERT = tuple(name for name, option in OPTIONS.items() if option.expert)
 
 
 def option_of(name: str) -> str:
@@ -35,101 +26,28 @@ def option_of(name: str) -> str:
     >>> option_of("label_weights"), option_of("boundaries"), option_of("edge_sigma2")
     ('--label-weight', '--no-boundaries', '--edge-sigma2')
     """
-    spelled = {"label_weights": "label-weight", "boundaries": "no-boundaries"}.get(name, name.replace("_", "-"))
-    return f"--{spelled}"
+    return OPTIONS[name].flag if name in OPTIONS else f"--{name.replace('_', '-')}"
 
 
-def name_methods(methods: Sequence[str]) -> str:
-    """Methods in words. If most are meant, only the others are named.
-
-    >>> name_methods(["polish", "separate"]), name_methods([name for name in METHODS if name != "empirical"])
-    ('polish and separate', 'all except empirical')
-    """
-    others = [method for method in METHODS if method not in methods]
-    few = len(others) < len(methods)
-    named = others if few else list(methods)
-    listed = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
-    return f"all except {listed}" if few else listed
-
-
-def describe_defaults(name: str) -> str:
-    """The default of an option, for each method if they differ; empty if it has none.
-
-    >>> describe_defaults("batch"), describe_defaults("unknown")
-    ('16', '')
-    >>> describe_defaults("c2")
-    '0.5; polish: 0.5 (1 for the base pooled, 2 with parts); memm: 0.01'
-    """
-    methods_of: dict[str, list[str]] = {}
-    for method in OPTION_METHODS[name]:
-        option = _OPTIONS[method][name]
-        text = option.unset if option.default is None else told(option.default)
-        methods_of.setdefault(text, []).append(method)
-    usual = max(methods_of, key=lambda text: len(methods_of[text]))
-    named = {text: f"{name_methods(methods)}: {text}" for text, methods in methods_of.items()}
-    if len(methods_of[usual]) == 1 < len(methods_of):
-        return "; ".join(named.values())
-    return "; ".join([usual, *(line for text, line in named.items() if text != usual)])
+def _declared(known: SharedOption) -> Callable[[Any], Any]:
+    """The command-line option for an option of a method."""
+    about: dict[str, Any] = {"name": known.name, "panel": known.section or None, "hidden": known.expert}
+    if known.kind == "flag":
+        spec = known.flag if known.default is not None else f"{known.flag},--no-{known.flag[2:]}"
+        return option(spec, known.full_help, **about)
+    if known.kind == "choice":
+        return option(known.flag, known.full_help, choices=tuple(map(str, known.choices)), **about)
+    number = float if known.kind in ("integer", "number") else None
+    spec = f"{known.flag} {known.metavar}"
+    return option(spec, known.full_help, number=number, multiple=known.kind == "label weights", **about)
 
 
-_EMPIRICAL = f"Counting ({name_methods(['empirical'])})"
-_FITTED = f"Fitting weights ({name_methods(OPTION_METHODS['tune'])})"
-_CHAINS = f"Training on whole sentences ({name_methods(OPTION_METHODS['lattice'])})"
-
-
-def _panel(methods: Sequence[str]) -> str | None:
-    """The section of the help that an option of these methods is in."""
-    if len(methods) == len(METHODS):
-        return None
-    if list(methods) == ["empirical"]:
-        return _EMPIRICAL
-    return _FITTED if "separate" in methods else _CHAINS
-
-
-def _parameter(name: str, option: Option) -> inspect.Parameter:
-    """The parameter from which typer makes the command-line option."""
-    methods = OPTION_METHODS[name]
-    panel, named = _panel(methods), name_methods(methods)
-    help = {"boundaries": "Use no weights for the start and the end of a sentence."}.get(name, option.help)
-    if panel is not None and not panel.endswith(f"({named})"):
-        help += f" For {named}."
-    if (option.kind != "flag" or option.default is None) and describe_defaults(name):
-        help += f" Default: {describe_defaults(name)}."
-    kind: Any = {"flag": bool, "integer": float, "number": float}.get(option.kind, str)
-    default: Any = None
-    if option.kind == "flag":
-        kind, default = (bool, False) if option.default is not None else (bool | None, None)
-        written = option_of(name) if option.default is not None else f"{option_of(name)}/--no-{option_of(name)[2:]}"
-        info = typer.Option(written, help=help, rich_help_panel=panel)
-    elif option.kind == "choice":
-        every = [choice for method in methods for choice in _OPTIONS[method][name].choices]
-        info = one_of([str(choice) for choice in dict.fromkeys(every)], help, panel)
-    else:
-        metavars = {"integer": "N", "number": "X", "file": "FILE", "text": "LABEL", "label weights": "LABEL=WEIGHT"}
-        info = typer.Option(option_of(name), metavar=metavars[option.kind], help=help, rich_help_panel=panel)
-    if option.kind == "label weights":
-        kind = list[str]
-    type_ = kind if option.kind == "flag" else kind | None
-    annotation: Any = Annotated[type_, info]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in place of its ``**given``, the options of all methods.
-
-    They come after its own options that are in no panel of the help.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    general = [p for p in own if p.annotation.__metadata__[0].rich_help_panel is None]
-    derived = [
-        _parameter(name, _OPTIONS[methods[0]][name])
-        for name, methods in OPTION_METHODS.items()
-        if name not in _NOT_HERE
-    ]
-    others = [p for p in own if p not in general]
-    command.__signature__ = signature.replace(parameters=[*general, *derived, *others])  # type: ignore[attr-defined]
-    return command
+def method_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a function the options of all methods."""
+    for known in reversed(OPTIONS.values()):
+        if known.flag:
+            function = _declared(known)(function)
+    return function
 
 
 def chosen_method(
@@ -143,46 +61,58 @@ def chosen_method(
 ) -> Method:
     """The options of the method that the command line asks for; a wrong one is wrong usage."""
     values: dict[str, Any] = {}
-    for option, value in given.items():
-        about = _OPTIONS[OPTION_METHODS[option][0]][option]
-        if value is None or value == [] or (value is False and about.default is not None):
+    set_, expert = _from_set(name, settings)
+    for known, value in ((OPTIONS[name], value) for name, value in given.items()):
+        if value is None or value == () or (value is False and known.default is not None):
             continue
-        choices = about.choices
-        known = {str(choice): choice for choice in choices}
-        values[option] = known.get(value, value) if choices else value
-    if "boundaries" in values:
-        values["boundaries"] = False
-    if "label_weights" in values:
-        values["label_weights"] = label_weights(values["label_weights"])
+        if known.kind == "label weights":
+            values[known.name] = label_weights(value)
+        elif known.choices:
+            values[known.name] = known.parse(value)
+        elif known.expert:
+            _deprecated(known.flag, "0.4", f"--set {known.name}={value:g}")
+            expert.setdefault(known.name, value)
+        else:
+            values[known.name] = not known.default if known.off else value
     try:
-        method = resolve_method(name, _from_set(name, settings) | values)
+        method = resolve_method(name, set_ | values | {"expert": expert})
         if init is not None:
             check_init(method, features, raw or None)
     except ConfigError as error:
-        hint = None if error.option is None else option_of(error.option)
-        raise typer.BadParameter(str(error), param_hint=hint) from None
+        written = error.option in expert and given.get(error.option) is None
+        hint = "--set" if written else None if error.option is None else option_of(error.option)
+        raise click.BadParameter(str(error), param_hint=hint) from None
     return method
 
 
-def _from_set(method: str, texts: Sequence[str]) -> dict[str, Any]:
-    """The options that ``--set NAME=VALUE`` of version 0.1 stands for."""
+def _deprecated(what: str, version: str, remedy: str) -> None:
+    warnings.warn(
+        f"{what} is deprecated, and will be removed in version {version}; use {remedy}", FutureWarning, stacklevel=3
+    )
+
+
+def _from_set(method: str, texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``--set NAME=VALUE`` sets: options that have a flag, as in version 0.1, and expert options."""
     found: dict[str, float] = {}
+    expert: dict[str, Any] = {}
     for text in texts:
         name, _, written = (part.strip() for part in text.partition("="))
+        if name in OPTIONS and OPTIONS[name].expert:
+            try:
+                expert[name] = OPTIONS[name].parse(written)
+            except ConfigError as error:
+                raise click.BadParameter(str(error), param_hint="--set") from None
+            continue
         try:
             found[name] = float(written)
         except ValueError:
-            raise typer.BadParameter(
-                f"{text!r} is no NAME=VALUE with a number, such as passes=5", param_hint="--set"
+            raise click.BadParameter(
+                f"{text!r} is no NAME=VALUE with a number, such as batch=4", param_hint="--set"
             ) from None
     options = options_from_settings(method, found)
     for name, value in options.items():
-        warnings.warn(
-            f"--set is deprecated, and will be removed in version 0.3; use {option_of(name)} {value:g}",
-            FutureWarning,
-            stacklevel=2,
-        )
-    return options
+        _deprecated("--set", "0.3", f"{option_of(name)} {value:g}")
+    return options, expert
 
 
 def label_weights(texts: Sequence[str]) -> dict[str, float]:
@@ -199,5 +129,5 @@ def label_weights(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             label = ""
         if not label:
-            raise typer.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
+            raise click.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
     return found

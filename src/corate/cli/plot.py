@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from corate.cli.terminal import percent
 from corate.io.atomic import check_writable
@@ -147,20 +147,20 @@ def _time_axis(axes: _Axes, inner: int, margin: int) -> list[str]:
 def check_picture(path: str | None) -> str | None:
     """The callback of an option for a picture: its name must end in .svg or .html."""
     if path is not None and not path.endswith((".svg", ".html")):
-        raise typer.BadParameter(f"{path!r} must end in .svg or .html")
+        raise click.BadParameter(f"{path!r} must end in .svg or .html")
     return path
 
 
 def check_suffix(path: str | None, option: str, *suffixes: str) -> None:
     """Refuse a name with another suffix than these. A name without a suffix is accepted, as are devices."""
     if path is not None and bare_suffix(path) not in ("", *suffixes):
-        raise typer.BadParameter(f"{path!r} must end in {' or '.join(suffixes)}", param_hint=option)
+        raise click.BadParameter(f"{path!r} must end in {' or '.join(suffixes)}", param_hint=option)
 
 
 def refuse_picture(path: str | None, option: str, written: str) -> None:
     """Refuse a name that ends like a picture if something else is written."""
     if path is not None and bare_suffix(path) in _PICTURES:
-        raise typer.BadParameter(f"{path!r} must not end in {bare_suffix(path)}: {written}", param_hint=option)
+        raise click.BadParameter(f"{path!r} must not end in {bare_suffix(path)}: {written}", param_hint=option)
 
 
 def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:
@@ -169,7 +169,7 @@ def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:
         return
     for name in inputs:
         if name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(path):
-            raise typer.BadParameter(f"{path} is one of the input files", param_hint="--plot")
+            raise click.BadParameter(f"{path} is one of the input files", param_hint="--plot")
     check_installed()
     check_writable(path)
 

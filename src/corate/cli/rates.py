@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
 from corate.cli.column_rates import show_column_rates
+from corate.cli.commands import argument, command, option
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import Reading, is_model_file, with_reading_options
+from corate.cli.shared_options import Reading, is_model_file, reading_options, shared
 from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
 from corate.io.streams import bare_suffix, open_output
 from corate.pages.charts import check_installed, standalone
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
-__all__ = ["EVERYDAY", "EXAMPLES", "rates"]
+__all__ = ["rates"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -35,43 +35,40 @@ Examples:
   corate rates weather.parquet --between sky,ground --given season
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = (
-    *("pairs", "data", "smooth", "svg", "between", "given"),
-    *("columns", "format", "json"),
-)
-
 _MAP_LABELS = 24
 _PICTURE_LABELS = 120
 
 
-@with_reading_options
+@command("rates", _EXAMPLES, everyday="pairs data smooth svg between given columns format json")
+@argument("MODEL|FILE", "A model file, labelled text, or a table; - is standard input.", "source")
+@option("--pairs,-n N", "Number of pairs of each kind to list.", default=10, number=int, least=0)
+@option("--data FILE", "For a model: also show the rates of this labelled text.")
+@option(
+    "--smooth X",
+    "For text and tables: number added to the observed and the expected count.",
+    default=0.5,
+    number=float,
+    least=0.0,
+)
+@option("--svg FILE", "Also write the heat map as a picture.")
+@option(
+    "--between NAMES",
+    "For a table, a CSV file with a header row or a Parquet file: show the rates of the values of these columns, such "
+    "as sky,ground.",
+)
+@option("--given NAMES", "With --between: columns that the rates are conditioned on.")
+@shared("json")
+@reading_options()
 def rates(
     reading: Reading,
-    source: Annotated[
-        str, typer.Argument(metavar="MODEL|FILE", help="A model file, labelled text, or a table; - is standard input.")
-    ],
-    pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
-    data: Annotated[
-        str | None, typer.Option(metavar="FILE", help="For a model: also show the rates of this labelled text.")
-    ] = None,
-    smooth: Annotated[
-        float,
-        typer.Option(min=0.0, help="For text and tables: number added to the observed and the expected count."),
-    ] = 0.5,
-    svg: Annotated[str | None, typer.Option(metavar="FILE", help="Also write the heat map as a picture.")] = None,
-    between: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="For a table, a CSV file with a header row or a Parquet file: show the rates of the values of these "
-            "columns, such as sky,ground.",
-        ),
-    ] = None,
-    given: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="With --between: columns that the rates are conditioned on.")
-    ] = None,
-    json: options.Json = False,
+    source: str,
+    pairs: int,
+    data: str | None,
+    smooth: float,
+    svg: str | None,
+    between: str | None,
+    given: str | None,
+    json: bool,
 ) -> None:
     """Show which neighbouring labels attract or avoid each other, or which values in the columns of a table.
 
@@ -90,9 +87,9 @@ def rates(
         show_column_rates(source, reading, between, given, n=pairs, smooth=smooth, json=json)
         return
     if given is not None:
-        raise typer.BadParameter("this goes with --between", param_hint="--given")
+        raise click.BadParameter("this goes with --between", param_hint="--given")
     if bare_suffix(source) in (".csv", ".parquet") and reading.format == "auto":
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{source} seems to be a table; name its columns with --between, or say --format columns for labelled text"
         )
     if svg is not None:
@@ -104,7 +101,7 @@ def rates(
         if corpus is not None:
             data_rates = _counted_rates(corpus, smooth)
     elif data is not None:
-        raise typer.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
+        raise click.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
     else:
         attractive, repulsive, heat = _of_corpus(reading.read_labelled(source), pairs, smooth)
     if svg is not None:
@@ -118,9 +115,9 @@ def rates(
 
 
 def _check_for_table(data: str | None, svg: str | None) -> None:
-    for option, value in (("--data", data), ("--svg", svg)):
+    for name, value in (("--data", data), ("--svg", svg)):
         if value is not None:
-            raise typer.BadParameter("this is for labels, not for the columns of a table", param_hint=option)
+            raise click.BadParameter("this is for labels, not for the columns of a table", param_hint=name)
 
 
 def _as_dicts(pairs: list[LabelPair], data_rates: dict[tuple[str, str], float]) -> list[dict[str, Any]]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json as json_text
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
+from corate.cli.commands import argument, command, option
 from corate.cli.exits import MISSING, UNUSABLE, complain
+from corate.cli.shared_options import shared
 from corate.cli.terminal import ProgressBar, counted, percent, show_table, time_left
 
 if TYPE_CHECKING:
     from corate.reproduction.running import News
 
-__all__ = ["EXAMPLES", "reproduce"]
+__all__ = ["reproduce"]
 
 #: A copy of the library's names: importing them would slow down the start.
 _EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
@@ -25,7 +26,7 @@ _ORDERS = ("file", "shuffled", "both")
 #: Experiments of many short cells, which get no line each.
 _SHORT = ("label-bias", "label-bias-others", "memm-priors", "mu")
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -42,37 +43,44 @@ To get the corpora, with NLTK's downloader and with pip:
 """
 
 
+@command("reproduce", _EXAMPLES)
+@argument("EXPERIMENT", f"{', '.join(_EXPERIMENTS[:-1])}, or all.")
+@option("--data FOLDER", "Folder of the corpora. Default: CORATE_DATA, else NLTK's folders.")
+@option("--quick", "Only label bias, the smallest split of Brown, and NER with two methods.")
+@option("--peers", "Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
+@option(
+    "--budget SECONDS",
+    "Maximum training time of a cell. A longer time is estimated.",
+    default=300.0,
+    number=float,
+    least=0.001,
+)
+@option("--methods NAMES", "Only these methods, such as empirical,separate.")
+@option(
+    "--split",
+    "How Brown is split: in file order, very likely as in the paper; shuffled; or both.",
+    default="file",
+    choices=_ORDERS,
+)
+@option("--output,-o FOLDER", "Folder for the cells and the report.", default="reproduction")
+@option("--fresh", "Measure all cells again.")
+@shared("seed", "threads")
+@option("--json", "Print an array of cells and nothing else.")
+@shared("quiet")
 def reproduce(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help=f"{', '.join(_EXPERIMENTS[:-1])}, or all.")],
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Folder of the corpora. Default: CORATE_DATA, else NLTK's folders."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Only label bias, the smallest split of Brown, and NER with two methods.")
-    ] = False,
-    peers: Annotated[
-        bool, typer.Option("--peers", help="Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
-    ] = False,
-    budget: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0.001, help="Maximum training time of a cell. A longer time is estimated."),
-    ] = 300.0,
-    methods: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Only these methods, such as empirical,separate.")
-    ] = None,
-    split: Annotated[
-        str,
-        options.one_of(_ORDERS, "How Brown is split: in file order, very likely as in the paper; shuffled; or both."),
-    ] = "file",
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the cells and the report.")
-    ] = "reproduction",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure all cells again.")] = False,
-    seed: options.Seed = 0,
-    threads: options.Threads = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print an array of cells and nothing else.")] = False,
-    quiet: options.Quiet = False,
+    experiment: str,
+    data: str | None,
+    quick: bool,
+    peers: bool,
+    budget: float,
+    methods: str | None,
+    split: str,
+    output: str,
+    fresh: bool,
+    seed: int,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Run the paper's experiments, and write a report.
 
@@ -83,10 +91,10 @@ def reproduce(
     from corate.reproduction.experiments import EXPERIMENTS, METHODS
 
     if experiment not in _EXPERIMENTS:
-        raise typer.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
+        raise click.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
     chosen = METHODS if methods is None else tuple(methods.replace(",", " ").split())
     if unknown := [name for name in chosen if name not in METHODS]:
-        raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)}", param_hint="--methods")
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)}", param_hint="--methods")
     with ProgressBar(quiet) as bar:
         found = reproduction.reproduce(
             EXPERIMENTS if experiment == "all" else (experiment,),
@@ -112,7 +120,7 @@ def reproduce(
     for failure in found.failures:
         complain(failure)
     if found.missing or found.failures:
-        raise typer.Exit(UNUSABLE if found.failures else MISSING)
+        raise click.exceptions.Exit(UNUSABLE if found.failures else MISSING)
 
 
 class _Progress:

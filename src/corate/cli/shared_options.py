@@ -3,63 +3,177 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
+import click
 
 from corate.arguments import LARGEST_SEED, MOST_TOKENS
+from corate.cli.commands import argument, chosen, option
+from corate.cli.exits import silence_warnings
 from corate.errors import ConfigError, DataError, ModelError
 from corate.formats.registry import FORMATS
 from corate.io.encodings import is_model
-from corate.io.streams import name_of
+from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, text_blocks
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
-    from corate.io.streams import NamedBytes
     from corate.model.tagger import Tagger
 
 __all__ = [
-    "Columns",
-    "Comment",
-    "Docstart",
-    "DocstartOption",
-    "Encoding",
-    "FormatOption",
-    "Json",
-    "Label",
-    "LabelNames",
-    "ManyLabels",
-    "MaxSentence",
-    "Quiet",
-    "Reading",
-    "Seed",
-    "Separator",
-    "SkipBad",
-    "Threads",
-    "WidenSpans",
-    "is_model_file",
-    "load_model",
-    "naming",
-    "one_of",
-    "with_reading_options",
+    *("LABELLED", "MODEL", "READING", "SHARED", "Reading", "is_model_file", "load_model", "names_in"),
+    *("naming", "reading_options", "refuse_inputs", "shared"),
 ]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+#: The section of the help.
+READING = "Reading"
+#: The titles of the formats that have a place for labels, by their names.
+LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labelled}
+
+#: The argument of most commands.
+MODEL = argument("MODEL", "The model file.")
+
+
+def _silence(quiet: bool) -> bool:
+    if quiet:
+        silence_warnings()
+    return quiet
+
+
+def _reading(spec: str, help: str, **more: Any) -> Callable[[_F], _F]:
+    return option(spec, help, panel=READING, shared=True, **more)
+
+
+#: The options that control the reading of a file, by the names of their parameters.
+_READING_OPTIONS: dict[str, Callable[..., Any]] = {
+    "format": _reading(
+        "--format,-f",
+        f"The format: {' or '.join(', '.join(LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
+        default="auto",
+        choices=("auto", *LABELLED),
+    ),
+    "columns": _reading(
+        "--columns NAMES",
+        "The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the training "
+        "text; in training, the last column is the label. For CoNLL-U: the columns that features use. For Label "
+        "Studio: the member of data with the text.",
+    ),
+    "encoding": _reading("--encoding NAME", "The encoding of the text.", default="utf-8"),
+    "separator": _reading(
+        "--separator CHARACTER",
+        "The character between columns; 'tab' is a tab. Default: a tab if tabs fit all rows, otherwise any white "
+        "space.",
+    ),
+    "comment": _reading("--comment PREFIX", "Skip lines that start with this text, such as '#'."),
+    "docstart": _reading("--docstart", "Keep or drop -DOCSTART- lines.", default="keep", choices=("keep", "drop")),
+    "skip_bad": _reading("--skip-bad", "Skip malformed lines, with a warning; they are errors otherwise."),
+    "label": _reading(
+        "--label NAME",
+        "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in training, or "
+        "upos. In JSON lines: the name of the list of labels.",
+    ),
+    "label_names": _reading(
+        "--label-names FILE|NAMES",
+        "For JSON lines with integers as labels: the names of the labels from 0 on, such as O,B-PER,I-PER, or a file: "
+        "one name per line, a JSON list, or dataset_info.json.",
+    ),
+    "widen_spans": _reading(
+        "--widen-spans", "For Label Studio: widen spans that start or end within a token to whole tokens."
+    ),
+    "max_sentence": _reading(
+        "--max-sentence N",
+        "Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is wrong.",
+        default=MOST_TOKENS,
+        number=int,
+        least=1,
+    ),
+}
+#: Reading options that are not for text to tag.
+_LABELLED = ("encoding", "docstart", "skip_bad", "widen_spans")
+#: All shared options, by the names of their parameters. A file with options may set them for all commands.
+SHARED: dict[str, Callable[..., Any]] = _READING_OPTIONS | {
+    "threads": option("--threads,-j N", "Number of threads.", default=1, number=int, least=1, shared=True),
+    "seed": option(
+        "--seed N",
+        "Random seed; the same seed gives the same result.",
+        default=0,
+        number=int,
+        least=0,
+        most=LARGEST_SEED,
+        shared=True,
+    ),
+    "json": option("--json", "Print one JSON object and nothing else.", shared=True),
+    "quiet": option("--quiet,-q", "Print only errors.", check=_silence, shared=True),
+    "many_labels": option(
+        "--many-labels", "Train even if the number of labels suggests that the label column is wrong.", shared=True
+    ),
+}
+
+
+def shared(*names: str) -> Callable[[_F], _F]:
+    """Give a function shared options."""
+    return chosen(SHARED, *names)
+
+
+def reading_options(*names: str, own_format: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a function, in place of its parameter ``reading``, these or all of the options that make a `Reading`.
+
+    With ``own_format``, the function has an option for the format already.
+    """
+    taken = names or tuple(_READING_OPTIONS)
+    wanted = {*taken, "format"} if own_format else taken
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(**given: Any) -> None:
+            reading = Reading(**{name: given.pop(name) for name in wanted})
+            function(reading=reading, **given)
+
+        return shared(*(name for name in taken if not own_format or name != "format"))(run)
+
+    return decorate
+
+
+def names_in(text: str) -> list[str]:
+    """The names in an option, separated by commas; a name with a comma is in double quotes.
+
+    >>> names_in('sky, "wind, in knots"')
+    ['sky', 'wind, in knots']
+    """
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def refuse_inputs(output: str | None, inputs: Mapping[str, str | None], hint: str = "--output") -> None:
+    """Refuse an output file that is also an input file; ``inputs`` are files by what the error calls them."""
+    for what, path in inputs.items():
+        if output is not None and path is not None and _same(output, path):
+            raise click.BadParameter(f"{output} is {what}", param_hint=hint)
+
+
+def _same(a: str, b: str) -> bool:
+    """Whether two arguments are the same file, which need not exist."""
+    if "-" in (a, b):
+        return False
+    if os.path.exists(a) and os.path.exists(b):
+        return os.path.samefile(a, b)
+    return os.path.realpath(a) == os.path.realpath(b)
 
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Begin the messages of DataErrors with the name of the file. Errors about an option stay as they are."""
+    """Add the name of the file to DataErrors, except those about an option."""
     try:
         yield
     except ConfigError:
         raise
     except DataError as error:
-        raise DataError(f"{name_of(file)}: {error}") from None
+        raise error.at(file=name_of(file)) from None
 
 
 def load_model(model: str, text: str | None = None) -> Tagger:
@@ -84,141 +198,21 @@ def is_model_file(path: str) -> bool:
         return is_model(file.read(64))
 
 
-def one_of(names: Sequence[str], help: str, panel: str | None = None, *, flags: Sequence[str] = ()) -> Any:
-    """An option whose value is one of the given names. Its flags are those of its parameter, if there are none."""
-
-    def checked(value: str | None) -> str | None:
-        if value is not None and value not in names:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}")
-        return value
-
-    def completed(start: str) -> list[str]:
-        return [name for name in names if name.startswith(start)]
-
-    metavar = f"<{'|'.join(names)}>"
-    return typer.Option(
-        *flags, metavar=metavar, help=help, callback=checked, autocompletion=completed, rich_help_panel=panel
-    )
-
-
-_LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labelled}
-
-
-class Docstart(str, Enum):
-    """Whether to keep ``-DOCSTART-`` lines."""
-
-    keep = "keep"
-    drop = "drop"
-
-
-_READING = "Reading"
-
-FormatOption = Annotated[
-    str,
-    one_of(
-        ("auto", *_LABELLED),
-        f"The format: {' or '.join(', '.join(_LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
-        _READING,
-        flags=("--format", "-f"),
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the "
-        "training text; in training, the last column is the label. For CoNLL-U: the columns that features use. For "
-        "Label Studio: the member of data with the text.",
-        rich_help_panel=_READING,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in "
-        "training, or upos. In JSON lines: the name of the list of labels.",
-        rich_help_panel=_READING,
-    ),
-]
-LabelNames = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|NAMES",
-        help="For JSON lines with integers as labels: the names of the labels from 0 on, such as O,B-PER,I-PER, or a "
-        "file: one name per line, a JSON list, or dataset_info.json.",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of the text.", rich_help_panel=_READING)]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CHARACTER",
-        help="The character between columns; 'tab' is a tab. Default: a tab if tabs fit all rows, otherwise any white "
-        "space.",
-        rich_help_panel=_READING,
-    ),
-]
-Comment = Annotated[
-    str | None,
-    typer.Option(metavar="PREFIX", help="Skip lines that start with this text, such as '#'.", rich_help_panel=_READING),
-]
-DocstartOption = Annotated[
-    Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
-]
-WidenSpans = Annotated[
-    bool,
-    typer.Option(
-        "--widen-spans",
-        help="For Label Studio: widen spans that start or end within a token to whole tokens.",
-        rich_help_panel=_READING,
-    ),
-]
-SkipBad = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad", help="Skip malformed lines, with a warning; they are errors otherwise.", rich_help_panel=_READING
-    ),
-]
-MaxSentence = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is "
-        "wrong.",
-        rich_help_panel=_READING,
-    ),
-]
-Threads = Annotated[int, typer.Option("--threads", "-j", min=1, metavar="N", help="Number of threads.")]
-Seed = Annotated[
-    int,
-    typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Random seed; the same seed gives the same result."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-ManyLabels = Annotated[
-    bool,
-    typer.Option("--many-labels", help="Train even if the number of labels suggests that the label column is wrong."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-
-
 @dataclass(frozen=True)
 class Reading:
     """The reading options of a command."""
 
-    format: FormatOption = "auto"
-    columns: Columns = None
-    encoding: Encoding = "utf-8"
-    separator: Separator = None
-    comment: Comment = None
-    docstart: DocstartOption = Docstart.keep
-    skip_bad: SkipBad = False
-    label: Label = None
-    label_names: LabelNames = None
-    widen_spans: WidenSpans = False
-    max_sentence: MaxSentence = MOST_TOKENS
+    format: str = "auto"
+    columns: str | None = None
+    encoding: str = "utf-8"
+    separator: str | None = None
+    comment: str | None = None
+    docstart: str = "keep"
+    skip_bad: bool = False
+    label: str | None = None
+    label_names: str | None = None
+    widen_spans: bool = False
+    max_sentence: int = MOST_TOKENS
 
     def read(
         self,
@@ -232,9 +226,24 @@ class Reading:
         from corate import formats
 
         given = self.arguments() | ({} if format is None else {"format": format})
+        if isinstance(file, NamedBytes):
+            given["encoding"] = "utf-8"
         if like is not None:
             given |= {"layout": like.layout, "label_source": like.label_source}
         return formats.read(file, labelled=labelled, **given)
+
+    def text_and_format(self, file: str, *, labelled: bool = False) -> tuple[NamedBytes, str]:
+        """The whole text of a file, for `read`, and its format. With ``labelled``, it may have labels, too."""
+        from corate.formats.detection import by_suffix, detect, head_of
+        from corate.formats.sentence_limit import limited
+
+        name, (head, blocks) = name_of(file), head_of(text_blocks(file, self.encoding))
+        format = by_suffix(bare_suffix(file)) if self.format == "auto" else self.format
+        if format is None and labelled:
+            with suppress(DataError):
+                format = detect(head, name, comment=self.comment)
+        format = format or detect(head, name, comment=self.comment, kind="unlabelled")
+        return NamedBytes(joined(limited(blocks, name, format, self.max_sentence, self.comment)), name), format
 
     def read_labelled(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:
         """Like `read`. Raises DataError, which names the file, if it has no labels."""
@@ -253,13 +262,18 @@ class Reading:
             "encoding": self.encoding,
             "separator": self.separator_text(),
             "comment": self.comment,
-            "docstart": self.docstart.value,
+            "docstart": self.docstart,
             "skip_bad": self.skip_bad,
             "label": self.label,
             "widen_spans": self.widen_spans,
             "max_sentence": self.max_sentence,
             "label_names": None if self.label_names is None else names_or_file(self.label_names),
         }
+
+    def text_options(self, name: str) -> dict[str, Any]:
+        """The arguments of ``TextOptions`` for a text of this name."""
+        given = self.arguments() | {"name": name, "columns": self.column_names()}
+        return {key: value for key, value in given.items() if key not in _LABELLED}
 
     def column_names(self) -> list[str] | None:
         """The names given with ``--columns``.
@@ -272,24 +286,3 @@ class Reading:
     def separator_text(self) -> str | None:
         r"""The separator character. A tab is hard to type in a shell, so ``tab`` and ``\t`` are valid, too."""
         return {"tab": "\t", "\\t": "\t", "space": " "}.get(self.separator or "", self.separator)
-
-
-def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in place of its parameter ``reading``, the options that make a :class:`Reading`.
-
-    An option of the command itself replaces the one of the same name.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    own = [p for p in signature.parameters.values() if p.name != "reading" and p.kind is not p.VAR_KEYWORD]
-    rest = [p for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
-    every = inspect.signature(Reading, eval_str=True).parameters.values()
-    derived = [p.replace(kind=p.KEYWORD_ONLY) for p in every if p.name not in signature.parameters]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        reading = Reading(**{p.name: given.pop(p.name) for p in derived})
-        command(reading=reading, **given)
-
-    parameters = [*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *derived, *rest]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
+from corate.cli.commands import command, option
 from corate.cli.evaluate import measure, one_line
-from corate.cli.exits import silence_warnings
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.shared_options import MODEL, Reading, reading_options, refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.io.atomic import check_writable
 
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EVERYDAY", "EXAMPLES", "shrink"]
+__all__ = ["shrink"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -29,42 +28,42 @@ Examples:
   corate shrink model.corate -o small.corate --drop-rare 3 --no-counts
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = ("output", "half", "drop_below", "drop_rare", "no_counts", "test", "threads", "json", "quiet")
 
-
-@with_reading_options
+@command("shrink", _EXAMPLES, everyday="output half drop_below drop_rare no_counts test threads json quiet")
+@MODEL
+@option("--output,-o SMALL", "The model file to write.", required=True)
+@option("--half", "Store weights in 16 bits.")
+@option(
+    "--drop-below X",
+    "Drop weights of features between -X and X, and features without weights. Try 0.05 to 0.3.",
+    default=0.0,
+    number=float,
+    least=0.0,
+)
+@option(
+    "--drop-rare N",
+    "Drop word pairs and other combined features seen fewer than N times in training. For models of empirical that "
+    "have counts.",
+    default=0,
+    number=int,
+    least=0,
+)
+@option("--no-counts", "Drop the counts, which only corate update needs.")
+@option("--test FILE", "Labelled text to measure the accuracy on, before and after.")
+@shared("threads", "json", "quiet")
+@reading_options()
 def shrink(
     reading: Reading,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="SMALL", help="The model file to write.")],
-    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.")] = False,
-    drop_below: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            min=0.0,
-            help="Drop weights of features between -X and X, and features without weights. Try 0.05 to 0.3.",
-        ),
-    ] = 0.0,
-    drop_rare: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Drop word pairs and other combined features seen fewer than N times in training. For models of "
-            "empirical that have counts.",
-        ),
-    ] = 0,
-    no_counts: Annotated[bool, typer.Option("--no-counts", help="Drop the counts, which only corate update needs.")] = (
-        False
-    ),
-    test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Labelled text to measure the accuracy on, before and after.")
-    ] = None,
-    threads: options.Threads = 1,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    model: str,
+    output: str,
+    half: bool,
+    drop_below: float,
+    drop_rare: int,
+    no_counts: bool,
+    test: str | None,
+    threads: int,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Write a smaller model, without training again.
 
@@ -72,15 +71,12 @@ def shrink(
     one of --half, --no-counts, --drop-below and --drop-rare, only the given options apply. The last two may change
     labels; --test FILE shows how many are still correct.
     """
-    if os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output):
-        raise typer.BadParameter(f"{output} is the model itself; name another file", param_hint="--output")
+    refuse_inputs(output, {"the model itself; name another file": model})
     import corate
     from corate.model.crfsuite import has_suffix
 
     if has_suffix(output):
-        raise typer.BadParameter("shrink writes models of corate; use another suffix", param_hint="--output")
-    if quiet:
-        silence_warnings()
+        raise click.BadParameter("shrink writes models of corate; use another suffix", param_hint="--output")
     if not (half or drop_below or drop_rare or no_counts):
         half = no_counts = True
     half = half or _is_half(model)
@@ -89,7 +85,7 @@ def shrink(
         progress("reading")
         before = corate.load(model)
         if drop_rare > 1 and before.counts is None:
-            raise typer.BadParameter(_no_counts(before, drop_rare), param_hint="--drop-rare")
+            raise click.BadParameter(_no_counts(before, drop_rare), param_hint="--drop-rare")
         corpus = None if test is None else reading.read_labelled(test, before)
         progress("shrinking")
         before.shrunk(drop_below=drop_below, rare=drop_rare, counts=not no_counts).save(output, half=half)

@@ -6,14 +6,13 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
-from corate.cli.method_options import chosen_method, with_method_options
-from corate.cli.shared_options import Reading, one_of, with_reading_options
+from corate.cli.commands import argument, command, option
+from corate.cli.method_options import EXPERT, chosen_method, method_options
+from corate.cli.shared_options import Reading, naming, reading_options, refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
 from corate.io.atomic import check_writable, partial_of
 from corate.spans import SCHEMES
@@ -22,9 +21,9 @@ from corate.training.options import METHODS
 if TYPE_CHECKING:
     from corate.progress import ProgressEvent
 
-__all__ = ["EVERYDAY", "EXAMPLES", "MORE_EXAMPLES", "described", "train"]
+__all__ = ["described", "train"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -37,7 +36,7 @@ Examples:
   corate compare train.tsv --test test.tsv          which method suits this text?
 """
 
-MORE_EXAMPLES = """
+_MORE_EXAMPLES = """
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
@@ -55,139 +54,124 @@ MORE_EXAMPLES = """
   corate train train.tsv -o small.corate --method standard --c1 1 --half
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = (
-    *("output", "method", "features", "held_out", "test", "init"),
-    *("columns", "format", "threads", "json", "quiet"),
-)
-
+#: Sections of the help.
 _FILE = "Smaller model files"
 _LARGE = "Text larger than memory"
-_INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
+_INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.places]
 
 
-@with_method_options
-@with_reading_options
+@command(
+    "train",
+    _EXAMPLES,
+    everyday="output method features held_out test init columns format threads json quiet",
+    more_examples=_MORE_EXAMPLES,
+)
+@argument("FILE", "Labelled text; - is standard input.")
+@option("--output,-o MODEL", "The model file to write.", required=True)
+@option(
+    "--method",
+    "The training method. polish: counts, then trains a CRF in a few passes. empirical: only counts. separate: fits "
+    "each factor separately. standard: trains a CRF to convergence. piecewise, memm, perceptron: other losses.",
+    default=next(iter(METHODS)),
+    choices=tuple(METHODS),
+)
+@option(
+    "--features PRESET|FILE|TEMPLATES",
+    "A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by commas or "
+    "semicolons. A preset can be one of them: 'ner; word[2]'. Default: depends on the method and the labels.",
+)
+@option(
+    "--raw FILE",
+    "Text without labels, one sentence per line. Word classes are learned from it and used as additional features. Can "
+    "be given several times.",
+    multiple=True,
+)
+@option(
+    "--raw-classes N",
+    "The number of word classes that --raw learns; can be given several times. Default: 32, 64, 128 and 256.",
+    number=int,
+    least=2,
+    multiple=True,
+)
+@option("--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on.")
+@option(
+    "--calibrate",
+    "Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. Without "
+    "--held-out, another model is trained without a tenth of the sentences, and the temperature is fitted on these, so "
+    "training takes twice as long. Not for memm.",
+)
+@option(
+    "--constrain",
+    "Train a model that returns only label sequences that are valid in this scheme. auto: the scheme of the training "
+    "text.",
+    choices=("auto", *SCHEMES),
+)
+@option("--test FILE", "Evaluate the new model on this file, like corate eval.")
+@option(
+    "--init MODEL",
+    "Train this model further, with its features. It may be of any method except memm. For --method "
+    f"{', '.join(_INIT_METHODS)}.",
+)
+@option(
+    "--set NAME=VALUE",
+    f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
+    name="settings",
+    multiple=True,
+)
+@shared("threads", "seed", "json", "quiet")
+@option(
+    "--keep-partial",
+    "If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit code 0.",
+)
+@method_options
+@option(
+    "--drop-rare N",
+    "Omit word pairs and other combined features seen fewer than N times. For empirical; for other methods, use "
+    "--cutoff N.",
+    default=0,
+    number=int,
+    least=0,
+    panel=_FILE,
+)
+@option("--no-counts", "Omit the counts, which only corate update needs.", panel=_FILE)
+@option("--half", "Store weights in 16 bits.", panel=_FILE)
+@option(
+    "--memory SIZE",
+    "Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk. This is "
+    "possible for polish, separate, empirical and perceptron, and for other methods with --optimizer adagrad. Default: "
+    "half of the free memory.",
+    panel=_LARGE,
+)
+@option(
+    "--temporary FOLDER",
+    "The folder for temporary files of large text. Default: the folder of the model.",
+    panel=_LARGE,
+)
+@reading_options()
 def train(
     reading: Reading,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
-    method: Annotated[
-        str,
-        one_of(
-            tuple(METHODS),
-            "The training method. polish: counts, then trains a CRF in a few passes. empirical: only counts. separate: "
-            "fits each factor separately. standard: trains a CRF to convergence. piecewise, memm, perceptron: other "
-            "losses.",
-        ),
-    ] = next(iter(METHODS)),
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PRESET|FILE|TEMPLATES",
-            help="A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by "
-            "commas or semicolons. A preset can be one of them: 'ner; word[2]'. Default: depends on the method and the "
-            "labels.",
-        ),
-    ] = None,
-    raw: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Text without labels, one sentence per line. Word classes are learned from it and used as "
-            "additional features. Can be given several times.",
-        ),
-    ] = None,
-    raw_classes: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="The number of word classes that --raw learns; can be given several times. Default: 32, 64, 128 and "
-            "256.",
-        ),
-    ] = None,
-    held_out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Labelled text for tuning and early stopping. It is not trained on."),
-    ] = None,
-    calibrate: Annotated[
-        bool,
-        typer.Option(
-            "--calibrate",
-            help="Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. "
-            "Without --held-out, another model is trained without a tenth of the sentences, and the temperature is "
-            "fitted on these, so training takes twice as long. Not for memm.",
-        ),
-    ] = False,
-    constrain: Annotated[
-        str | None,
-        one_of(
-            ("auto", *SCHEMES),
-            "Train a model that returns only label sequences that are valid in this scheme. auto: the scheme of the "
-            "training text.",
-        ),
-    ] = None,
-    test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
-    ] = None,
-    init: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Train this model further, with its features. It may be of any method except memm. For --method "
-            f"{', '.join(_INIT_METHODS)}.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Deprecated: --set passes=5 is --passes 5.", hidden=True),
-    ] = None,
-    threads: options.Threads = 1,
-    seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    drop_rare: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Omit word pairs and other combined features seen fewer than N times. For empirical; for other "
-            "methods, use --cutoff N.",
-            rich_help_panel=_FILE,
-        ),
-    ] = 0,
-    no_counts: Annotated[
-        bool,
-        typer.Option("--no-counts", help="Omit the counts, which only corate update needs.", rich_help_panel=_FILE),
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.", rich_help_panel=_FILE)] = False,
-    keep_partial: Annotated[
-        bool,
-        typer.Option(
-            "--keep-partial",
-            help="If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit "
-            "code 0.",
-        ),
-    ] = False,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk. "
-            "This is possible for polish, separate, empirical and perceptron, and for other methods with --optimizer "
-            "adagrad. Default: half of the free memory.",
-            rich_help_panel=_LARGE,
-        ),
-    ] = None,
-    temporary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="The folder for temporary files of large text. Default: the folder of the model.",
-            rich_help_panel=_LARGE,
-        ),
-    ] = None,
+    file: str,
+    output: str,
+    method: str,
+    features: str | None,
+    raw: Sequence[str],
+    raw_classes: Sequence[int],
+    held_out: str | None,
+    calibrate: bool,
+    constrain: str | None,
+    test: str | None,
+    init: str | None,
+    settings: Sequence[str],
+    threads: int,
+    seed: int,
+    json: bool,
+    quiet: bool,
+    keep_partial: bool,
+    drop_rare: int,
+    no_counts: bool,
+    half: bool,
+    memory: str | None,
+    temporary: str | None,
     **given: Any,
 ) -> None:
     """Train on labelled text and write a model file.
@@ -195,15 +179,15 @@ def train(
     Ctrl-C after the first pass or iteration saves the model so far as MODEL.partial, with exit code 130. With
     --keep-partial, it writes MODEL.
     """
-    chosen = chosen_method(method, given, settings or [], features=features, init=init, raw=raw)
+    chosen = chosen_method(method, given, settings, features=features, init=init, raw=raw or None)
     if raw_classes and not raw:
-        raise typer.BadParameter("this option is for --raw FILE", param_hint="--raw-classes")
+        raise click.BadParameter("this option is for --raw FILE", param_hint="--raw-classes")
     checkpoint = given["checkpoint"]
     if drop_rare > 1 and method != "empirical":
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"this option is for --method empirical; for {method}, use --cutoff {drop_rare}", param_hint="--drop-rare"
         )
-    texts = [("training", file), ("held-out", held_out), ("test", test), *(("raw", text) for text in raw or ())]
+    texts = [("training", file), ("held-out", held_out), ("test", test), *(("raw", text) for text in raw)]
     _check_files(texts, output, checkpoint, init, keep_partial=keep_partial)
     import corate
     from corate.model.crfsuite import has_suffix
@@ -211,18 +195,16 @@ def train(
     from corate.training.files import must_be_stored, save_trained
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"train writes models of corate; use another suffix, then corate convert MODEL {output}",
             param_hint="--output",
         )
-    if quiet:
-        silence_warnings()
     start = time.perf_counter()
     check_writable(output)
     if checkpoint is not None:
         check_writable(checkpoint)
     resumed: list[ProgressEvent] = []
-    in_memory = {"raw": raw, "init": init, "calibrate": calibrate, "rare": drop_rare > 1}
+    in_memory = {"raw": raw or None, "init": init, "calibrate": calibrate, "rare": drop_rare > 1}
     stored = must_be_stored(file, chosen, memory, features=features, held_out=held_out, **in_memory)
     with ProgressBar(quiet) as progress:
 
@@ -234,7 +216,7 @@ def train(
         progress("reading")
         corpus = None if stored else reading.read_labelled(file)
         if corpus is not None:
-            with options.naming(file):
+            with naming(file):
                 refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
         held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
         test_corpus = None if test is None else reading.read_labelled(test, corpus)
@@ -255,7 +237,7 @@ def train(
             more: dict[str, Any] = {"raw": raw or None, "raw_classes": raw_classes or None}
             tagger = corate.train(corpus, chosen, **shared, **more, init=init, calibrate=calibrate)
             progress("saving")
-            save_trained(tagger, output, **saving, rare=drop_rare)
+            save_trained(tagger.shrunk(rare=drop_rare), output, **saving)
             record = tagger.record
         if record.get("interrupted"):
             what = ", which is not calibrated" if calibrate else ""
@@ -289,22 +271,11 @@ def _check_files(
     """Refuse an output file that is also an input file. Only the model of --init may be overwritten."""
     partial = output if keep_partial else partial_of(output)
     for role, file in texts:
-        for path, name in ((output, output), (partial, f"{partial}, which Ctrl-C would write,")):
-            if file is not None and _same(file, path):
-                raise typer.BadParameter(f"{name} is the {role} file itself", param_hint="--output")
+        refuse_inputs(output, {f"the {role} file itself": file})
+        refuse_inputs(partial, {f"the {role} file itself, which Ctrl-C would overwrite": file})
     others = [("training file", texts[0][1]), ("model file", output), ("model to start from", init)]
     for role, other in [*others, ("model file of an interrupted training", partial)]:
-        if checkpoint is not None and other is not None and _same(checkpoint, other):
-            raise typer.BadParameter(f"{checkpoint} is the {role} itself", param_hint="--checkpoint")
-
-
-def _same(a: str, b: str) -> bool:
-    """Whether two arguments are the same file, which need not exist."""
-    if "-" in (a, b):
-        return False
-    if os.path.exists(a) and os.path.exists(b):
-        return os.path.samefile(a, b)
-    return os.path.realpath(a) == os.path.realpath(b)
+        refuse_inputs(checkpoint, {f"the {role} itself": other}, "--checkpoint")
 
 
 def described(record: dict[str, Any], output: str) -> dict[str, Any]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from corate.cli import shared_options as options
-from corate.cli.exits import silence_warnings
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import MODEL, Reading, load_model, reading_options, refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, counted, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
-__all__ = ["EVERYDAY", "EXAMPLES", "update"]
+__all__ = ["update"]
 
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -26,23 +22,15 @@ Examples:
   zcat today.tsv.gz | corate update model.corate - --quiet
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = ("output", "half", "columns", "format", "json", "quiet")
 
-
-@with_reading_options
-def update(
-    reading: Reading,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="More labelled text; - is standard input.")],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="MODEL2", help="The model file to write. Default: replace MODEL."),
-    ] = None,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits, for a smaller model.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+@command("update", _EXAMPLES, everyday="output half columns format json quiet")
+@MODEL
+@argument("FILE", "More labelled text; - is standard input.")
+@option("--output,-o MODEL2", "The model file to write. Default: replace MODEL.")
+@option("--half", "Store weights in 16 bits, for a smaller model.")
+@shared("json", "quiet")
+@reading_options()
+def update(reading: Reading, model: str, file: str, output: str | None, half: bool, json: bool, quiet: bool) -> None:
     """Update a model with more labelled text.
 
     The counts of the new text are added to those in the model; tuned settings do not change. Words and labels may be
@@ -50,16 +38,12 @@ def update(
     further, except those of memm, use corate train --init.
     """
     target = model if output is None else output
-    if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):
-        raise typer.BadParameter(f"{target} is the text file itself", param_hint="--output")
-
-    if quiet:
-        silence_warnings()
+    refuse_inputs(target, {"the text file itself": file})
     start = time.perf_counter()
     check_writable(target)
     with ProgressBar(quiet) as progress:
         progress("reading")
-        old = options.load_model(model, file)
+        old = load_model(model, file)
         corpus = reading.read_labelled(file, old)
         progress("learning")
         tagger = old.update(corpus)

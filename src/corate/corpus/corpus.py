@@ -22,7 +22,7 @@ from corate.corpus import frames
 from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.rows import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
@@ -215,7 +215,10 @@ class Corpus:
         names = columns if isinstance(columns, Mapping) else {name: name for name in columns}
         taken = next((name for name in names if name in ("word", "label")), None)
         if taken is not None:
-            raise DataError(f"columns= names a column {taken!r} of the corpus; name it with token= or label=")
+            raise DataError(
+                f"{Argument('columns')} names a column {taken!r} of the corpus",
+                f"name it with token= or {Argument('label')}",
+            )
         wanted = {"word": token, **names, **({} if label is None else {"label": label})}
         read, offsets = frames.read(frame, wanted, sentence)
         built = {name: Column(name, ids, table) for name, (table, ids) in read.items()}
@@ -286,8 +289,8 @@ class Corpus:
                 return column
         have = ", ".join(c.name for c in self.columns) or "none"
         raise DataError(
-            f"no column {name!r} in the data (columns: {have}); name them with columns=, or train a model that does "
-            "not read it"
+            f"no column {name!r} in the data (columns: {have})",
+            f"name them with {Argument('columns')}, or train a model that does not read it",
         )
 
     @property
@@ -342,10 +345,9 @@ class Corpus:
         if self.labels is None:
             if not len(self):
                 raise DataError("the corpus has no sentences")
-            hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
-            raise DataError(
-                "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
-            )
+            hint = f"; are the columns separated by something other than tabs and spaces ({Argument('separator')})?"
+            remedy = f"name the label column with {Argument('columns')}" + hint * (len(self.columns) == 1)
+            raise DataError("the data has no labels", remedy)
         return self.labels
 
     def __iter__(self) -> Iterator[list[tuple[str, ...]]]:
@@ -431,8 +433,8 @@ def _check_alike(pieces: Sequence[Corpus]) -> None:
     for i, own in enumerate(names):
         if own != names[0]:
             raise DataError(
-                f"the corpora have different columns: corpus 0 has {names[0]}, corpus {i} has {own}; read them with "
-                "the same columns="
+                f"the corpora have different columns: corpus 0 has {names[0]}, corpus {i} has {own}",
+                f"read them with the same {Argument('columns')}",
             )
     for what, attribute in ("labels", "labels"), ("ready-made features", "attributes"):
         have = [getattr(piece, attribute) is not None for piece in pieces]
@@ -477,8 +479,8 @@ def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
     if hasattr(values, "columns"):  # such as a DataFrame
         names = list(map(str, values.columns))[:5]
         raise DataError(
-            f"{what} must be a list of {of}, not a table ({type(values).__name__} with the columns "
-            f"{', '.join(names)}); use Corpus.from_frame(frame, sentence=..., token=..., label=...)"
+            f"{what} must be a list of {of}, not a table ({type(values).__name__} with the columns {', '.join(names)})",
+            f"use Corpus.from_frame(frame, sentence=..., token=..., {Argument('label')}...)",
         )
     return values
 
@@ -541,9 +543,9 @@ def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Seque
         try:
             return [token[k] for k in keys], keys
         except KeyError as missing:
-            raise DataError(f"sentence {sentence}: a token has no {missing} ({dict(token)!r})") from None
+            raise DataError(f"a token has no {missing} ({dict(token)!r})", sentence=sentence) from None
     if not isinstance(token, Sequence):
-        raise DataError(f"sentence {sentence}: a token must be a word, a tuple or a mapping, not {token!r}")
+        raise DataError(f"a token must be a word, a tuple or a mapping, not {token!r}", sentence=sentence)
     return token, None
 
 
@@ -562,7 +564,7 @@ def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column
         flat.extend(listed(sentence, f"the labels of sentence {s}", "labels"))
         if s + 1 >= len(offsets) or len(flat) != offsets[s + 1]:
             want = offsets[s + 1] - offsets[s] if s + 1 < len(offsets) else 0
-            raise DataError(f"sentence {s}: {counted(want, 'token')} but {counted(len(flat) - offsets[s], 'label')}")
+            raise DataError(f"{counted(want, 'token')} but {counted(len(flat) - offsets[s], 'label')}", sentence=s)
     if s + 2 != len(offsets):
         raise DataError(f"{counted(len(offsets) - 1, 'sentence')} but labels for {s + 1}")
     return Column.of("label", flat)

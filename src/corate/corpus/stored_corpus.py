@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.memory import shown_memory
 from corate.rows import offsets_of
 from corate.strings import StringTable
@@ -47,8 +47,8 @@ def writing_to(folder: Path) -> Iterator[None]:
         parent = folder.parent
         free = f" ({shown_memory(shutil.disk_usage(parent).free)} free)" if parent.exists() else ""
         raise DataError(
-            f"cannot write temporary files to {parent}: {error.strerror or error}{free}; name another folder with "
-            "temporary="
+            f"cannot write temporary files to {parent}: {error.strerror or error}{free}",
+            f"name another folder with {Argument('temporary')}",
         ) from error
 
 

@@ -8,7 +8,7 @@ two corpora can be added. Types, rarity and probabilities are derived afterwards
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import LabelPairs
-from corate.rows import LabelRows, offsets_of, rows_of_keys
+from corate.rows import LabelRows, offsets_of, rows_of_keys, sums_by_key
 from corate.types import Ids
 
 __all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
@@ -163,31 +163,27 @@ class Counts:
         numbers = vocabulary.map.absorb(other.vocabulary.map)
         labels, both = StringTable.intern([*self.labels.to_list(), *other.labels.to_list()])
         renamed = both[len(self.labels) :]
-        theirs = other.vocabulary.bases
-        rows, columns, values = [], [], []
+        same, size = np.arange(len(self.labels)), len(labels)
+        keys, values = [], []
+
+        def add(part: Table, places: NDArray[np.integer[Any]], names: NDArray[np.integer[Any]]) -> None:
+            keys.append(places.astype(np.int64)[part.owners] * size + names[part.labels])
+            values.append(part.counts)
+
         if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
             mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
             names, places = StringTable.intern(mine_first)
             heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
             vocabulary = replace(vocabulary, attributes=names, heads=heads)
-            a, b = (
-                self.table.between(0, self.vocabulary.n_attributes),
-                other.table.between(0, other.vocabulary.n_attributes),
-            )
-            rows += [a.owners, places[len(a) :].astype(np.int64)[b.owners]]
-            columns += [a.labels, renamed[b.labels]]
-            values += [a.counts, b.counts]
+            cut = self.vocabulary.n_attributes
+            add(self.table.between(0, cut), places[:cut], same)
+            add(other.table.between(0, other.vocabulary.n_attributes), places[cut:], renamed)
         old, new = self.vocabulary.bases, vocabulary.bases
         for t, number in enumerate(numbers):
-            mine = self.table.between(int(old[t]), int(old[t + 1]))
-            rows += [new[t] + mine.owners]
-            columns += [mine.labels]
-            values += [mine.counts]
-            added = other.table.between(int(theirs[t]), int(theirs[t + 1]))
-            rows += [new[t] + number.astype(np.int64)[added.owners]]
-            columns += [renamed[added.labels]]
-            values += [added.counts]
-        table = _sum(rows, columns, values, int(new[-1]), len(labels))
+            add(self.of_template(t), new[t] + np.arange(old[t + 1] - old[t]), same)
+            add(other.of_template(t), new[t] + number, renamed)
+        found, sums = sums_by_key(keys, values)
+        table = Table(*rows_of_keys(found, int(new[-1]), size), sums)
         pairs = _add_pairs(self.pairs, len(self.labels), other.pairs, renamed, len(labels))
         merged = Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
         if self.word_pairs is None or other.word_pairs is None:
@@ -232,20 +228,7 @@ def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, thread
     return Table.joined([Table(*of_attributes), Table(*of_templates)])
 
 
-def _sum(
-    rows: list[NDArray[np.int64]], columns: list[Ids], values: list[NDArray[np.int64]], n_rows: int, n_labels: int
-) -> Table:
-    keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
-    distinct, where = np.unique(keys, return_inverse=True)
-    exact = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct))
-    sums = exact.astype(np.int64)
-    return Table(*rows_of_keys(distinct, n_rows, n_labels), sums)
-
-
 def _add_pairs(a: PairCounts, n_a: int, b: PairCounts, renamed: Ids, n_labels: int) -> PairCounts:
-    mine, theirs = LabelPairs(n_a).places(n_labels), np.append(renamed, n_labels)
-    pairs = LabelPairs(n_labels)
-    keys = np.concatenate([pairs.ids(mine[a.origin], mine[a.to]), pairs.ids(theirs[b.origin], theirs[b.to])])
-    distinct, where = np.unique(keys, return_inverse=True)
-    sums = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(distinct))
-    return PairCounts.of_ids(distinct, np.rint(sums).astype(np.int64), n_labels)
+    mine, theirs, pairs = LabelPairs(n_a).places(n_labels), np.append(renamed, n_labels), LabelPairs(n_labels)
+    keys = [pairs.ids(mine[a.origin], mine[a.to]), pairs.ids(theirs[b.origin], theirs[b.to])]
+    return PairCounts.of_ids(*sums_by_key(keys, [a.counts, b.counts]), n_labels)

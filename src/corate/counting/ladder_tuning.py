@@ -19,7 +19,7 @@ from corate.counting.counts import PairCounts, Tokens
 from corate.counting.ladder import PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
-from corate.counting.tuning import coordinate_search
+from corate.optimize.tuning import coordinate_search
 from corate.progress import OnProgress, ProgressEvent
 from corate.types import Ids
 

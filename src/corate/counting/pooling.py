@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from corate import _native, portable
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
-from corate.errors import DataError
 from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
+from corate.optimize.newton import newton
 from corate.rows import LabelRows, Ragged, SparseRows, offsets_of, owners_of
 from corate.types import F32, F64, Csr, Ids
 
@@ -39,9 +39,6 @@ PRIOR_MEAN = 0.2
 LEAST_EVIDENCE = 3
 #: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
 LEAST_LADDER = 0.1
-#: The most Newton steps, and the least expected gain of a step, as a share of the loss.
-MOST_STEPS = 20
-TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +169,7 @@ class Pool:
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
 
     def _prior(self, prior: F64) -> F64:
-        """The prior that evidence is relative to. Its root makes the evidence of doubtful labels about half as large."""
+        """The prior that evidence is relative to. Its root about halves the evidence of doubtful labels."""
         found: F64 = prior.copy()
         found[self.doubtful] = np.sqrt(prior[self.doubtful])
         return found
@@ -210,7 +207,7 @@ def fit_weights(
         hessian[np.diag_indices_from(hessian)] += RIDGE
         return value + 0.5 * RIDGE * portable.dot(pull, pull), gradient + RIDGE * pull, hessian
 
-    found = _newton(loss, centre, progress)
+    found = newton(loss, centre, RIDGE, progress)
     ladder = max(LEAST_LADDER, float(found[n_experts])) if has_ladder else 0.0
     value = _native.conditional_logit(x, candidates.arrays(), gold, found, len(prior))[0]
     return Pool(found[:n_experts], ladder, found[x.shape[1] :], _share_of_entropy(value, labels[gold >= 0]))
@@ -255,37 +252,6 @@ def unrecovered_labels(scores: F32, candidates: Candidates, labels: Ids, counts:
     seen, right = (np.bincount(labels[kept], minlength=len(totals)) for kept in (labels >= 0, recovered))
     judged = (seen > 0) & (seen >= np.minimum(totals, LEAST_EVIDENCE))
     return np.flatnonzero(judged & (right == 0)).astype(np.int32)
-
-
-def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress: Callable[[float], None]) -> F64:
-    """The minimum of a convex function of few variables. A Newton step is halved until it lowers the loss."""
-    theta = start
-    value, gradient, hessian = loss(theta)
-    for step in range(MOST_STEPS):
-        progress(step / MOST_STEPS)
-        direction = _solution(hessian, gradient)
-        expected = 0.5 * portable.dot(gradient, direction)
-        if expected < TOLERANCE * max(1.0, abs(value)):
-            break
-        scale = 1.0
-        while True:
-            candidate = theta - scale * direction
-            reached = loss(candidate)
-            if reached[0] <= value or scale < 1e-4:
-                break
-            scale /= 2
-        theta, (value, gradient, hessian) = candidate, reached
-    return theta
-
-
-def _solution(hessian: F64, gradient: F64) -> F64:
-    """The Newton step. A Hessian that rounding leaves without a positive definite factor gets a larger diagonal."""
-    diagonal = np.diag_indices_from(hessian)
-    while (found := _native.solve_positive_definite(hessian, gradient)) is None:
-        if not np.isfinite(hessian).all():
-            raise DataError("the curvature is not finite; scale the weights of sentences")
-        hessian[diagonal] = 2.0 * np.maximum(hessian[diagonal], RIDGE)
-    return found
 
 
 def fit_edges(

@@ -35,7 +35,7 @@ from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import usual_name
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.label_pairs import LabelPairs
-from corate.rows import SparseRows
+from corate.rows import SparseRows, sums_by_key
 from corate.types import Ids
 
 __all__ = ["ENTRY_BYTES", "StoredCounts"]
@@ -118,7 +118,7 @@ class StoredCounts(CountedCorpus):
         stored, sizes = self.corpus, self.sizes
         names = ("words", "left", "right") if any(preset.neighbours for preset in self.presets) else ("words",)
         counters = [PairCounter(folder, name) for name in names]
-        label_pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        ids_of, label_pairs = LabelPairs(self.n_labels).ids, (np.zeros(0, np.int64), np.zeros(0, np.int64))
         with ThreadPoolExecutor(threads) as pool:
             for start, tokens in self._pieces():
                 jobs = [
@@ -126,7 +126,8 @@ class StoredCounts(CountedCorpus):
                     for counter, (keys, labels) in zip(counters, _counted_keys(tokens), strict=False)
                 ]
                 found = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
-                label_pairs = _added(*label_pairs, LabelPairs(self.n_labels).ids(found.origin, found.to), found.counts)
+                keys, counts = label_pairs
+                label_pairs = sums_by_key([keys, ids_of(found.origin, found.to)], [counts, found.counts])
                 for counter, job in zip(counters, jobs, strict=True):
                     counter.add(job.result())
                 progress(0.6 * (start + len(tokens.labels)) / stored.n_tokens)
@@ -291,13 +292,3 @@ def _without(table: Table, rows: NDArray[np.int32], labels: NDArray[np.int32]) -
     counts = table.counts.copy()
     _native.adjust_table(table.offsets, table.labels, counts, rows, labels, -1)
     return replace(table, counts=counts)
-
-
-def _added(
-    keys: NDArray[np.int64], counts: NDArray[np.int64], more: NDArray[np.int64], by: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sums by key, with more added."""
-    distinct, where = np.unique(np.concatenate([keys, more]), return_inverse=True)
-    sums = np.zeros(len(distinct), np.int64)
-    np.add.at(sums, where, np.concatenate([counts, by]))
-    return distinct, sums

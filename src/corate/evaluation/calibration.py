@@ -10,7 +10,6 @@ between probability and accuracy:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,10 +20,10 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.evaluation.predictions import Predictions, predict
-from corate.evaluation.report import common_ids
+from corate.evaluation.tally import common_ids, paired_entities
 from corate.model.tagger import Tagger
 from corate.rows import owners_of
-from corate.spans import SpanLabels, are_spans
+from corate.spans import are_spans
 from corate.types import F64
 
 __all__ = [
@@ -192,12 +191,5 @@ def correct_spans(corpus: Corpus, predicted: Column) -> Bools:
     >>> correct_spans(corpus, Column.of("label", ["B-PER", "O", "B-LOC"])).tolist()
     [False, True]
     """
-    gold = set(_spans(corpus.require_labels(), corpus))
-    return np.array([span in gold for span in _spans(predicted, corpus)], dtype=bool)
-
-
-def _spans(labels: Column, corpus: Corpus) -> Iterable[tuple[int, int, str]]:
-    """First tokens, ends and types of all spans."""
-    found = SpanLabels.of(labels.strings.to_list(), typed=True)
-    starts, stops, kinds = (array.tolist() for array in found.find(labels.ids, corpus.offsets))
-    return zip(starts, stops, (found.types[kind] for kind in kinds), strict=True)
+    names, gold, guess = common_ids(corpus.require_labels(), predicted)
+    return paired_entities(names, guess, gold, corpus.offsets)[2]

@@ -39,7 +39,7 @@ _ARGUMENTS = frozenset(inspect.signature(train).parameters) - {"options"}
 #: Those that ``compare`` sets for all methods.
 _COMMON = frozenset({"corpus", "method", "features", "held_out", "threads", "seed", "progress"})
 #: Usually from the fastest to the slowest.
-ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise", "memm")
+ORDER = tuple(sorted(METHODS, key=lambda name: METHODS[name].rank))
 
 
 @dataclass(frozen=True)

@@ -90,4 +90,4 @@ def _entropies(offsets: Int64, p: NDArray[np.float32]) -> F64:
 
 
 def _joined(parts: list[Any], dtype: Any) -> NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype), *parts])
+    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable, check_corpus
-from corate.display import counted
+from corate.display import counted, percent
 from corate.errors import DataError
 from corate.evaluation.tally import Confusion, Tally, common_ids, matched_entities
 from corate.model.tagger import Tagger
@@ -118,8 +118,8 @@ class Report:
         return {**scores, "types": types, "most_confused": errors}
 
     def __repr__(self) -> str:
-        parts = [f"{name} {value}" for name, value in self._summary() if value.endswith("%")]
-        return f"Report({', '.join(parts)}; {counted(self.tokens, 'token')}, {counted(self.sentences, 'sentence')})"
+        parts = ", ".join(map(" ".join, self.scores()))
+        return f"Report({parts}; {counted(self.tokens, 'token')}, {counted(self.sentences, 'sentence')})"
 
     def __str__(self) -> str:
         return "\n\n".join(_aligned([header, *rows] if header else rows) for header, rows in self._tables())
@@ -140,22 +140,28 @@ class Report:
 
     def _tables(self) -> list[tuple[Sequence[str], Sequence[Sequence[str]]]]:
         """Headers and rows."""
-        tables = [((), self._summary()), (_TYPE_HEADINGS, _type_rows(self.types))]
-        return [table for table in (*tables, (_ERROR_HEADINGS, _error_rows(self.confusion))) if table[1]]
-
-    def _summary(self) -> list[tuple[str, ...]]:
-        rows = [
-            ("accuracy", _percent(self.accuracy)),
-            ("known words", _percent(self.accuracy_known)),
-            ("OOV words", _percent(self.accuracy_oov)),
-            ("whole sentences", _percent(self.sentence_accuracy)),
-            ("precision", _percent(self.precision)),
-            ("recall", _percent(self.recall)),
-            ("F1", _percent(self.f1)),
-            ("tokens", str(self.tokens)),
-            ("sentences", str(self.sentences)),
+        types = [
+            (name, percent(s.precision), percent(s.recall), percent(s.f1), str(s.support), str(s.predicted))
+            for name, s in self.types.items()
         ]
-        return [row for row in rows if row[1] != "-"]
+        errors = [(gold, predicted, str(tokens)) for gold, predicted, tokens in self.confusion.most_confused(5)]
+        sizes = [("tokens", str(self.tokens)), ("sentences", str(self.sentences))]
+        tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]]
+        tables = [((), [*self.scores(), *sizes]), (_TYPE_HEADINGS, types), (_ERROR_HEADINGS, errors)]
+        return [table for table in tables if table[1]]
+
+    def scores(self) -> list[tuple[str, str]]:
+        """The names of the scores and their values in percent, without those that are None."""
+        values = {
+            "accuracy": self.accuracy,
+            "known words": self.accuracy_known,
+            "OOV words": self.accuracy_oov,
+            "whole sentences": self.sentence_accuracy,
+            "precision": self.precision,
+            "recall": self.recall,
+            "F1": self.f1,
+        }
+        return [(name, percent(value)) for name, value in values.items() if value is not None]
 
 
 def evaluate(
@@ -259,7 +265,7 @@ def _column(predicted: Sequence[Sequence[str]], offsets: Int64) -> Column:
     if len(have) != len(want):
         raise DataError(f"{counted(len(want), 'sentence')} but predicted labels for {len(have)}")
     for s in np.flatnonzero(have != want)[:1].tolist():
-        raise DataError(f"sentence {s}: {counted(want[s], 'token')} but {counted(have[s], 'predicted label')}")
+        raise DataError(f"{counted(want[s], 'token')} but {counted(have[s], 'predicted label')}", sentence=s)
     return Column.of("label", itertools.chain.from_iterable(predicted))
 
 
@@ -274,21 +280,6 @@ def _check_column(column: Column, n: int) -> None:
 
 _TYPE_HEADINGS = ("type", "precision", "recall", "F1", "entities", "predicted")
 _ERROR_HEADINGS = ("gold", "predicted", "tokens")
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.2f}%"
-
-
-def _type_rows(types: Mapping[str, Score]) -> list[tuple[str, ...]]:
-    return [
-        (name, _percent(s.precision), _percent(s.recall), _percent(s.f1), str(s.support), str(s.predicted))
-        for name, s in types.items()
-    ]
-
-
-def _error_rows(confusion: Confusion) -> list[tuple[str, ...]]:
-    return [(gold, predicted, str(tokens)) for gold, predicted, tokens in confusion.most_confused(5)]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus, StringTable
 from corate.spans import SpanLabels, are_spans, parse
 
-__all__ = ["Confusion", "KnownWords", "Tally", "common_ids", "matched_entities"]
+__all__ = ["Confusion", "KnownWords", "Tally", "common_ids", "matched_entities", "paired_entities"]
 
 Int64 = NDArray[np.int64]
 
@@ -179,7 +179,7 @@ def _known_words(
 
 def _entities(labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64) -> dict[str, tuple[int, int, int]]:
     """The numbers of correct, gold and predicted entities of each type."""
-    (_, kind), (_, guess_kind), correct = _matched(labels, truth, guess, offsets)
+    (_, kind), (_, guess_kind), correct = paired_entities(labels, truth, guess, offsets)
     names = SpanLabels.of(labels, typed=True).types
     counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
     return dict(zip(names, zip(*counted, strict=True), strict=True))
@@ -191,10 +191,13 @@ def _are_spans(labels: Sequence[str], truth: Int64) -> bool:
     return are_spans([*gold_labels, *(label for label in labels if parse(label)[1])])
 
 
-def _matched(
+def paired_entities(
     labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
 ) -> tuple[tuple[Int64, Int64], tuple[Int64, Int64], NDArray[np.bool_]]:
-    """Starts and types of the gold and the predicted entities, and which gold ones are found."""
+    """Starts and types of the gold and the predicted entities, and which gold ones are found.
+
+    ``truth`` and ``guess`` are ids into ``labels``.
+    """
     found = SpanLabels.of(labels, typed=True)
     start, stop, kind = found.find(truth, offsets)
     guess_start, guess_stop, guess_kind = found.find(guess, offsets)
@@ -215,7 +218,7 @@ def matched_entities(
     """
     if not _are_spans(labels, truth):
         return None
-    (start, _), (guess_start, _), correct = _matched(labels, truth, guess, offsets)
+    (start, _), (guess_start, _), correct = paired_entities(labels, truth, guess, offsets)
     return start[correct], start, guess_start
 
 

@@ -134,8 +134,10 @@ def read_word_classes(path: str | os.PathLike[str], *, name: str | None = None, 
         fields = [f.strip() for f in line.split("\t")] if "\t" in line else line.split()
         if len(fields) != 2 or not all(fields):
             raise FeatureError(
-                f"{os.fspath(path)}, line {number}: {line!r} does not have two columns; "
-                "write a word and its class, separated by a tab or a space"
+                f"{line!r} does not have two columns",
+                "write a word and its class, separated by a tab or a space",
+                file=os.fspath(path),
+                line=number,
             )
         classes.setdefault(fields[0], {})[fields[1]] = None
     joined = {word: "+".join(kinds) for word, kinds in classes.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from corate.errors import FeatureError
+from corate.errors import Argument, FeatureError
 from corate.features.templates import Template, parse_list
 from corate.features.word_functions import unknown
 
@@ -152,7 +152,8 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
-            f"the preset {name!r} needs parts of speech in a column named pos, but the data has the columns "
-            f"{', '.join(columns)}; name them with columns="
+            f"the preset {name!r} needs parts of speech in a column named pos, but the data has the "
+            f"columns {', '.join(columns)}",
+            f"name them with {Argument('columns')}",
         )
     return tuple(replace(t, atoms=tuple(replace(a, column=names[a.column]) for a in t.atoms)) for t in templates)

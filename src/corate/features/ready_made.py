@@ -25,7 +25,7 @@ from corate.corpus.attributes import (
     too_large_value,
 )
 from corate.display import counted
-from corate.errors import FeatureError
+from corate.errors import Argument, FeatureError
 from corate.features.vocabulary import Vocabulary
 from corate.types import Ids
 
@@ -126,9 +126,11 @@ def check_picklable(function: FeatureFunction | None) -> None:
         found = getattr(found, name, None)
     if found is not function:
         raise FeatureError(
-            f"a tagger is pickled with the name of its feature function, and {function.__qualname__!r} of the module "
-            f"{function.__module__!r} cannot be imported by name; define the function with def at the top level of a "
-            "module, or save the tagger and load it with features="
+            "a tagger is pickled with the name of its feature function, and "
+            f"{function.__qualname__!r} of the module {function.__module__!r} cannot be imported by "
+            "name",
+            "define the function with def at the top level of a module, or save the tagger and "
+            f"load it with {Argument('features')}",
         )
 
 

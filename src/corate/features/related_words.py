@@ -17,7 +17,7 @@ from corate.corpus import Column, Corpus, StringTable
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, usual_name
 from corate.features.word_functions import WordFunction
-from corate.rows import owners_of
+from corate.rows import owners_of, rows_of_keys, sums_by_key
 from corate.types import Ids, Offsets
 
 __all__ = ["learn_lexicons", "learned_lexicons", "usual_labels", "usual_labels_of_counts"]
@@ -76,11 +76,8 @@ def usual_labels_of_counts(
     """
     forms, lowered = WordFunction("lower").apply(words)
     offsets, labels, times = counts
-    keys = np.repeat(forms.astype(np.int64), np.diff(offsets)) * len(names) + labels
-    pairs, where = np.unique(keys, return_inverse=True)
-    sums = np.bincount(where, times, minlength=len(pairs)).astype(np.int64)
-    starts = np.searchsorted(pairs, np.arange(len(lowered) + 1) * len(names)).astype(np.int64)
-    return _most_frequent(column, lowered, (starts, (pairs % len(names)).astype(np.int32), sums), names)
+    keys, sums = sums_by_key([np.repeat(forms.astype(np.int64), np.diff(offsets)) * len(names) + labels], [times])
+    return _most_frequent(column, lowered, (*rows_of_keys(keys, len(lowered), len(names)), sums), names)
 
 
 def _most_frequent(

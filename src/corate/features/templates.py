@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from corate.errors import FeatureError
+from corate.errors import Argument, Excerpt, FeatureError
 from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_lexicons, limited_bytes
 from corate.features.word_functions import EXAMPLES, FUNCTIONS, RENAMED, WordFunction, unknown
 from corate.formats import crfpp
@@ -132,8 +132,11 @@ class Template:
                 f"template {text!r} needs column number {position}, but the data has {len(columns)}, "
                 f"counted from 0: {have}"
             )
-        message = f"{unknown('column', column, columns)}; name the columns with columns="
-        raise FeatureError(_with_caret(message, text, max(text.find(f"{column}["), 0)))
+        raise FeatureError(
+            unknown("column", column, columns),
+            f"name the columns with {Argument('columns')}",
+            excerpt=Excerpt(text, max(text.find(f"{column}["), 0)),
+        )
 
 
 def parse(
@@ -189,8 +192,7 @@ def parse_list(
             else:
                 templates.append(_Parser(text, find, comments=True).template().with_lexicons(lexicons or {}))
         except FeatureError as error:
-            place = f"template {number}" if source is None else f"{source}, line {number}"
-            raise FeatureError(f"{place}: {error}") from None
+            raise error.at(**({"template": number} if source is None else {"file": source, "line": number})) from None
     return tuple(dict.fromkeys(templates) if extended else templates)
 
 
@@ -233,7 +235,8 @@ def _from_crfpp(line: crfpp.TemplateLine, source: str) -> Template:
         atoms = tuple(Atom(WordFunction(), f"#{column}", row) for row, column in line.cells)
         return Template(atoms, line.bigram, line.text)
     except FeatureError as error:
-        raise FeatureError(f"{source}, line {line.number}: {error}\n  {line.text}") from None
+        error.excerpt = Excerpt(line.text)
+        raise error.at(file=source, line=line.number) from None
 
 
 class _Parser:
@@ -381,19 +384,15 @@ class _Parser:
         try:
             yield
         except FeatureError as error:
-            self.at = at
-            raise self.error(str(error)) from None
+            error.excerpt = Excerpt(self.text, at)
+            raise
 
     def error(self, message: str) -> FeatureError:
-        return FeatureError(_with_caret(message, self.text, self.at))
+        return FeatureError(message, excerpt=Excerpt(self.text, self.at))
 
 
 def _lexicon_finder(folder: str | os.PathLike[str] | None, lexicons: Mapping[str, Lexicon] | None) -> FindLexicon:
     return file_lexicons(folder) if lexicons is None else held_lexicons(lexicons)
-
-
-def _with_caret(message: str, text: str, at: int) -> str:
-    return f"{message}\n  {text.expandtabs(1)}\n  {' ' * at}^"
 
 
 def _quote(text: str) -> str:

@@ -22,7 +22,7 @@ from corate import _native
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus, StringTable
 from corate.display import counted
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError
 from corate.features.lexicons import Lexicon, lexicon_name
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
@@ -98,7 +98,9 @@ def class_templates(
     """
     column = corpus.word
     if column is None:
-        raise ConfigError("raw= needs words, but the data has only ready-made features; omit raw=")
+        raise ConfigError(
+            f"{Argument('raw')} needs words, but the data has only ready-made features", f"omit {Argument('raw')}"
+        )
     given = [raw] if isinstance(raw, str | os.PathLike | Corpus) else raw
     corpora = [text if isinstance(text, Corpus) else read_unlabelled(text) for text in given]
     numbers = classes if classes is None or isinstance(classes, Sequence) else [classes]

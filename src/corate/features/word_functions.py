@@ -109,7 +109,7 @@ class WordFunction:
         if takes in ("text", "file") and not self.text:
             raise FeatureError(f"{self.name} takes a {takes}, as in {self.name}{EXAMPLES[takes]}")
         if takes == "file" and self.table is None:
-            raise FeatureError(f"{self.name}: the file {self.text!r} has not been read")
+            raise FeatureError(f"the file {self.text!r} has not been read", file=self.name)
 
     @property
     def kind(self) -> int:

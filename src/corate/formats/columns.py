@@ -11,7 +11,7 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError, placed
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import (
     Parsed,
@@ -46,10 +46,8 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     warn_skipped(name, skipped, line + options.lines_before)
     if empty:
         raise nothing_error(name, data)
-    try:
+    with placed(file=name):
         return corpus_of(parsed, list(names_of(len(columns), options)))
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def width_of(row: bytes, separator: str | None) -> int:
@@ -90,8 +88,10 @@ def check_rows(piece: bytes, separator: str, width: int, comment: str | None, na
         if row and found != width:  # also if the row ends with white space
             line += piece.count(b"\n", 0, place)
             raise DataError(
-                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix the line, or use "
-                "--separator tab if tabs separate the columns"
+                f"{counted(found, 'column')}, but the first row has {width}",
+                "fix the line, or use --separator tab if tabs separate the columns",
+                file=name,
+                line=line,
             )
 
 
@@ -128,12 +128,14 @@ def _ragged_error(
     columns = counted(found, "column")
     if options.columns is not None and first:
         return DataError(
-            f"{options.place(name, line)}: {columns}, but columns= has {counted(width, 'name')} "
-            f"({', '.join(options.columns)}); name each column, and use _ for columns to omit{hint}"
+            f"{columns}, but {Argument('columns')} has {counted(width, 'name')} ({', '.join(options.columns)})",
+            f"name each column, and use _ for columns to omit{hint}",
+            **options.place(name, line),
         )
     return DataError(
-        f"{options.place(name, line)}: {columns}, but the rows before have {width}; fix the line, or omit such lines "
-        f"with skip_bad=True{hint}"
+        f"{columns}, but the rows before have {width}",
+        f"fix the line, or omit such lines with {Argument('skip_bad', True)}{hint}",
+        **options.place(name, line),
     )
 
 
@@ -163,7 +165,10 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     separator = options.separator
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
-        raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no columns to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     for column in columns:
         check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")

@@ -16,7 +16,7 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped, word_of
 from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
@@ -53,8 +53,8 @@ class LabelPlace:
             check_labels(labels, rf"{_UNWRITABLE}|\A\||\|\Z", "conllu")
             if whole := [label for label in labels if "|" not in label]:
                 raise DataError(
-                    f"the label {whole[0][:40]!r} is not UPOS|FEATS, such as 'NOUN|Number=Sing' or 'PUNCT|_'; write "
-                    "the labels elsewhere with label="
+                    f"the label {whole[0][:40]!r} is not UPOS|FEATS, such as 'NOUN|Number=Sing' or 'PUNCT|_'",
+                    f"write the labels elsewhere with {Argument('label')}",
                 )
             parts = [label.split("|", 1) for label in labels]
             return [[upos for upos, _ in parts], [feats for _, feats in parts]]
@@ -78,8 +78,8 @@ def label_place(label: str | None) -> LabelPlace:
         return LabelPlace(name.lower(), (COLUMNS.index(name.lower()),))
     if not name or any(c in name for c in "=|+\t\r\n\0") or name.lower() in (*COLUMNS, "form"):
         raise DataError(
-            f"{name!r} cannot be the label of CoNLL-U; choose upos, xpos, feats, upos+feats or a key of MISC with "
-            "label="
+            f"{name!r} cannot be the label of CoNLL-U",
+            f"choose upos, xpos, feats, upos+feats or a key of MISC with {Argument('label')}",
         )
     return LabelPlace(name, (_MISC,), name)
 
@@ -93,7 +93,9 @@ def position(name: str, word: str = "word") -> int:
     if name in (word, "form"):
         return _FORM
     if name not in COLUMNS:
-        raise DataError(f"CoNLL-U has no column {name!r}; name some of {', '.join(COLUMNS)} with columns=")
+        raise DataError(
+            f"CoNLL-U has no column {name!r}", f"name some of {', '.join(COLUMNS)} with {Argument('columns')}"
+        )
     return COLUMNS.index(name)
 
 
@@ -115,7 +117,9 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     line, skipped = parsed[2], parsed[4]
     if line >= 0 and (len(parsed[1]) == 1 or not options.skip_bad):
         row = data.split(b"\n", line)[line - 1]
-        raise DataError(f"{options.place(name, line)}: {bad_row(row)}; or omit such lines with skip_bad=True")
+        raise DataError(
+            f"{bad_row(row)}", f"or omit such lines with {Argument('skip_bad', True)}", **options.place(name, line)
+        )
     if len(parsed[1]) == 1:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line + options.lines_before)
@@ -142,9 +146,15 @@ def bad_row(row: bytes) -> str:
 
 def _check(options: Options, name: str) -> None:
     if options.separator not in (None, "\t"):
-        raise DataError(f"{name}: tabs separate the columns of CoNLL-U, not {options.separator!r}; omit separator=")
+        raise DataError(
+            f"tabs separate the columns of CoNLL-U, not {options.separator!r}",
+            f"omit {Argument('separator')}",
+            file=name,
+        )
     if options.comment not in (None, "#"):
-        raise DataError(f"{name}: comments of CoNLL-U begin with '#', not {options.comment!r}; omit comment=")
+        raise DataError(
+            f"comments of CoNLL-U begin with '#', not {options.comment!r}", f"omit {Argument('comment')}", file=name
+        )
 
 
 def _observed(options: Options, place: LabelPlace) -> tuple[list[str], list[int]]:
@@ -156,8 +166,8 @@ def _observed(options: Options, place: LabelPlace) -> tuple[list[str], list[int]
     for name, place_of in zip(observed, positions, strict=True):
         if options.labelled and place_of in place.columns:
             raise DataError(
-                f"the column {name!r} contains the labels ({place.name}), so it cannot be a column of features; leave "
-                "it out of columns=, or choose other labels with label="
+                f"the column {name!r} contains the labels ({place.name}), so it cannot be a column of features",
+                f"leave it out of {Argument('columns')}, or choose other labels with {Argument('label')}",
             )
     return observed, positions
 
@@ -168,8 +178,9 @@ def _labels(columns: list[Column], place: LabelPlace, name: str) -> Column:
         return _key_labels(columns[0], place.key, name)
     if all(c.strings.to_list() == [_EMPTY] for c in columns):
         raise DataError(
-            f"{name}: {place.name.upper()} is {_EMPTY} for every token; choose upos, xpos, feats, upos+feats or a key "
-            "of MISC with label="
+            f"{place.name.upper()} is {_EMPTY} for every token",
+            f"choose upos, xpos, feats, upos+feats or a key of MISC with {Argument('label')}",
+            file=name,
         )
     if len(columns) == 1:
         return columns[0]
@@ -190,7 +201,9 @@ def _key_labels(misc: Column, key: str, name: str) -> Column:
     if not found:
         keys = ", ".join(sorted({k for values in entries for k in values} - {_EMPTY})[:12]) or "none"
         raise DataError(
-            f"{name}: no token has the key {key!r} in MISC (keys: {keys}); choose another label with label="
+            f"no token has the key {key!r} in MISC (keys: {keys})",
+            f"choose another label with {Argument('label')}",
+            file=name,
         )
     missing = "O" if are_spans(sorted(found | {"O"})) else _EMPTY
     table, ids = StringTable.intern(values.get(key, missing) for values in entries)

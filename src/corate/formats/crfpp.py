@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from corate.errors import FeatureError
+from corate.errors import Excerpt, FeatureError
 
 __all__ = ["TemplateLine", "is_crfpp", "parse_line", "parse_lines"]
 
@@ -78,4 +78,4 @@ def is_crfpp(lines: Iterable[str]) -> bool:
 
 
 def _error(message: str, text: str, at: int, source: str, number: int) -> FeatureError:
-    return FeatureError(f"{source}, line {number}: {message}\n  {text}\n  {' ' * at}^")
+    return FeatureError(message, excerpt=Excerpt(text, at), file=source, line=number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Head, Kind
 from corate.formats.reading import comment_hint
 from corate.formats.registry import FORMATS, format_of
@@ -79,7 +79,9 @@ def detect(data: bytes, name: str, *, comment: str | None = None, kind: Kind = "
     if found is not None:
         return found
     raise DataError(
-        f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}"
-        + "; if commas separate the columns, also set separator=','" * all("," in row for row in rows)
-        + comment_hint(*(row.encode() for row in rows), comment=comment)
+        "cannot detect the format from the first lines",
+        f"name it with {Argument('format')}: {', '.join(FORMATS)}"
+        + f"; if commas separate the columns, also set {Argument('separator', ',')}" * all("," in row for row in rows)
+        + comment_hint(*(row.encode() for row in rows), comment=comment),
+        file=name,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from corate.arguments import MOST_TOKENS, check_whole
 from corate.corpus import Corpus, check_corpus
 from corate.corpus.tokenizer import Tokenizer
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.detection import recognised
 from corate.formats.format import Format, Kind, Options, Writing
 from corate.formats.label_names import LabelNames, label_names_of
@@ -251,7 +251,7 @@ def write(
     check_options(format, replace(chosen, label=None))
     write_text = format_of(format).write
     if write_text is None:
-        raise DataError("a corpus has tokens and not the raw text; use format='text'")
+        raise DataError("a corpus has tokens and not the raw text", f"use {Argument('format', 'text', of_output=True)}")
     save(write_text(corpus, column, chosen), target, encoding)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from corate.arguments import MOST_TOKENS
 from corate.corpus import Column, Corpus
@@ -38,13 +38,13 @@ class Options:
     width: int = 0  # the number of columns of the pieces before, if a text is read in pieces; 0 for the first one
     lines_before: int = 0  # the lines of the pieces before
 
-    def place(self, name: str, line: int) -> str:
-        """The name of a text and a line of a piece of it, for messages.
+    def place(self, name: str, line: int) -> dict[str, Any]:
+        """The name of a text and a line of a piece of it, for an error.
 
         >>> Options(lines_before=1000).place("big.tsv", 3)
-        'big.tsv, line 1003'
+        {'file': 'big.tsv', 'line': 1003}
         """
-        return f"{name}, line {line + self.lines_before}"
+        return {"file": name, "line": line + self.lines_before}
 
 
 @dataclass(frozen=True)

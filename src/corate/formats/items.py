@@ -10,13 +10,14 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Column, Corpus
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped
 from corate.formats.writing import check_values, rows_to_text
@@ -36,7 +37,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     (['w=to', 'length', 'w=a:b'], [1.0, 2.0, 1.0], ['B', 'I'])
     """
     if options.columns is not None:
-        raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; do not set columns=")
+        raise DataError(
+            "an item file has a label and attributes, and no columns to name",
+            f"do not set {Argument('columns')}",
+            file=name,
+        )
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
     refuse_nul(parsed, name, options)
     sentences = parsed[1]
@@ -83,7 +88,7 @@ def _id_of_empty(column: Column) -> int:
 
 
 def _bad_error(
-    place: str,
+    place: dict[str, Any],
     token: int,
     labels: Column,
     names: Column,
@@ -94,13 +99,15 @@ def _bad_error(
     for i in range(int(ends[token]), int(ends[token + 1])):
         attribute, text = names.values(i, i + 1)[0], texts.values(i, i + 1)[0]
         if not attribute:
-            return DataError(f"{place}: an attribute without a name ({text[:40]!r})")
+            return DataError(f"an attribute without a name ({text[:40]!r})", **place)
         if not np.isfinite(values[i]):
             return DataError(
-                f"{place}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a "
-                f"finite number; write a colon that is part of the name as \\:"
+                f"the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a finite number",
+                "write a colon that is part of the name as \\:",
+                **place,
             )
-    return DataError(f"{place}: no label before the first tab; if the data has no labels, use labelled=False")
+    remedy = f"if the data has no labels, use {Argument('labelled', False)}"
+    return DataError("no label before the first tab", remedy, option="labelled", **place)
 
 
 def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
@@ -124,7 +131,10 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """
     attributes = corpus.attributes
     if attributes is None:
-        raise DataError("the corpus has no ready-made features to write as items; use format='columns'")
+        raise DataError(
+            "the corpus has no ready-made features to write as items",
+            f"use {Argument('format', 'columns', of_output=True)}",
+        )
     names = Column("attribute", attributes.ids, attributes.names)
     check_values(names, rf"\A\Z|{_UNWRITABLE}", "attributes")
     fields = _escaped(names)

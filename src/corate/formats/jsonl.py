@@ -18,7 +18,7 @@ import numpy as np
 
 from corate.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import labels_apart, names_of, nothing_error, warn_skipped
@@ -63,7 +63,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
                 raise DataError(f"columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
         except DataError as error:
             if not options.skip_bad:
-                raise DataError(f"{options.place(name, number)}: {error}") from None
+                raise error.at(**options.place(name, number)) from None
             skipped, first_bad = skipped + 1, number if first_bad < 0 else first_bad
             continue
         if not sentence:
@@ -73,7 +73,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         offsets.append(offsets[-1] + len(values))
     if not columns:
         raise (
-            DataError(f"{options.place(name, first_bad)}: no valid sentence") if skipped else nothing_error(name, data)
+            DataError("no valid sentence", **options.place(name, first_bad)) if skipped else nothing_error(name, data)
         )
     warn_skipped(name, skipped, first_bad + options.lines_before, "sentence")
     observed, label = labels_apart(Column.of(key, values) for key, values in columns.items())
@@ -149,7 +149,7 @@ def _label_member(value: dict[str, Any], options: Options) -> str | None:
     columns = options.columns or ()
     found = [member for member in _LABEL_MEMBERS if member in lists and member not in columns]
     if len(found) > 1 and options.labelled and "label" not in lists:
-        raise DataError(f"the lists {' and '.join(found)} may be the labels; choose one with label=")
+        raise DataError(f"the lists {' and '.join(found)} may be the labels", f"choose one with {Argument('label')}")
     return found[0] if found and "label" not in lists else None
 
 
@@ -163,14 +163,15 @@ def _named(labels: list[Any], names: tuple[str, ...] | None) -> list[Any]:
         return labels
     if names is None:
         raise DataError(
-            f"the labels are integers ({json.dumps(labels)[:40]}); give their names with label_names=, or in a "
-            f'first line such as {{"{_NAMES_MEMBER}": ["O", "B-PER"]}}'
+            f"the labels are integers ({json.dumps(labels)[:40]})",
+            f"give their names with {Argument('label_names')}, or in a first line such as "
+            f'{{"{_NAMES_MEMBER}": ["O", "B-PER"]}}',
         )
     for label in labels:
         if type(label) is int and not 0 <= label < len(names):
             raise DataError(
-                f"the label {label} has no name: there are {len(names)} names, from 0 to {len(names) - 1}; give one "
-                "for each integer with label_names="
+                f"the label {label} has no name: there are {len(names)} names, from 0 to {len(names) - 1}",
+                f"give one for each integer with {Argument('label_names')}",
             )
     return [names[label] if type(label) is int else label for label in labels]
 
@@ -214,7 +215,10 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not corpus.columns:
-        raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no columns to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     member_of = {**_MEMBER_OF, "label": options.label or "labels"}
     members: dict[str, Any] = {member_of.get(column.name, column.name): column.values() for column in columns}
     if labels is not None and options.label_names is not None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError, placed
 from corate.io.streams import load
 
 __all__ = ["LabelNames", "checked_names", "ids_of", "label_names_of", "names_or_file"]
@@ -43,12 +43,12 @@ def label_names_of(given: LabelNames | None, label: str | None = None) -> tuple[
         return None
     if isinstance(given, str | os.PathLike):
         if not os.path.isfile(given):
-            raise DataError(f"label_names= must be a list of names or a file; there is no file {os.fspath(given)!r}")
+            raise DataError(
+                f"{Argument('label_names')} must be a list of names or a file", f"there is no file {os.fspath(given)!r}"
+            )
         text = load(given, "utf-8").decode()
-        try:
+        with placed(file=os.fspath(given)):
             return _chosen(_content(text), label)
-        except DataError as error:
-            raise DataError(f"{os.fspath(given)}: {error}") from None
     return _chosen(given, label)
 
 
@@ -75,10 +75,12 @@ def checked_names(names: Any) -> tuple[str, ...]:
         or not names
         or not all(isinstance(name, str) and name for name in names)
     ):
-        raise DataError(f"label_names= must be a list of names, not {names!r:.60}")
+        raise DataError(f"{Argument('label_names')} must be a list of names, not {names!r:.60}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise DataError(f"label_names= contains the name {twice!r} twice; each integer needs a name of its own")
+        raise DataError(
+            f"{Argument('label_names')} contains the name {twice!r} twice", "each integer needs a name of its own"
+        )
     return tuple(names)
 
 
@@ -91,7 +93,9 @@ def _of_mapping(given: Mapping[Any, Any], label: str | None) -> Any:
         by_id = {int(key): name for key, name in given.items()}
         missing = next((i for i in range(len(by_id)) if i not in by_id), None)
         if missing is not None:
-            raise DataError(f"label_names= has no name for the label {missing}; name all from 0 to {max(by_id)}")
+            raise DataError(
+                f"{Argument('label_names')} has no name for the label {missing}", f"name all from 0 to {max(by_id)}"
+            )
         return [by_id[i] for i in range(len(by_id))]
     found = {str(member): names for member, own in given.items() if (names := _class_names(own)) is not None}
     if label is not None and label in found:
@@ -101,7 +105,8 @@ def _of_mapping(given: Mapping[Any, Any], label: str | None) -> Any:
     if len(given) == 1 and not found and isinstance(inner := next(iter(given.values())), Mapping):
         return _of_mapping(inner, label)  # the only configuration of a dataset
     has = f"names of the labels {', '.join(found)}" if found else "no names of labels (ClassLabel)"
-    raise DataError(f"label_names= has {has}; " + ("choose one with label=" if found else "give a list of names"))
+    remedy = f"choose one with {Argument('label')}" if found else "give a list of names"
+    raise DataError(f"{Argument('label_names')} has {has}", remedy)
 
 
 def _class_names(feature: Any) -> Any:
@@ -123,5 +128,7 @@ def ids_of(labels: Sequence[str], names: Sequence[str]) -> list[int]:
     ids = {name: i for i, name in enumerate(names)}
     for label in labels:
         if label not in ids:
-            raise DataError(f"the label {label!r} is not among label_names= ({', '.join(names)[:80]}); add it there")
+            raise DataError(
+                f"the label {label!r} is not among {Argument('label_names')} ({', '.join(names)[:80]})", "add it there"
+            )
     return [ids[label] for label in labels]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice, pairwise
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, iterate_tokens, place_tokens
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError, placed
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
@@ -35,7 +36,7 @@ _OTHER_SPANS = ("hypertextlabels", "paragraphlabels", "timeserieslabels")
 #: The names of the tags in Label Studio's template for named entities.
 _TAGS = {"from_name": "label", "to_name": "text"}
 _KEPT = ("id", "meta")
-_REMEDY = "correct it in Label Studio, or leave such spans out with skip_bad=True"
+_REMEDY = f"correct it in Label Studio, or leave such spans out with {Argument('skip_bad', True)}"
 
 
 class _Span(NamedTuple):
@@ -52,14 +53,23 @@ class _SpanError(DataError):
 
 @dataclass
 class _Skipped:
-    """What was left out: the number, and the task of the first one."""
+    """What was left out: the number, and the task of the first one. ``task`` is the one that is read."""
 
-    count: int = 0
+    allowed: bool
     task: Any = None
+    count: int = 0
+    first: Any = None
 
-    def add(self, task: Any) -> None:
-        self.task = task if not self.count else self.task
-        self.count += 1
+    @contextmanager
+    def unless(self, error: type[DataError]) -> Iterator[None]:
+        """Count the body as left out, if that is allowed, if it raises such an error."""
+        try:
+            yield
+        except error:
+            if not self.allowed:
+                raise
+            self.first = self.first if self.count else self.task
+            self.count += 1
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -72,11 +82,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     (['Ann', 'sings', '.'], ['B-PER', 'O', 'O'], [3, 9, 10])
     """
     texts, tokens, labels, records = list[str](), list[list[Token]](), list[list[str]](), list[dict[str, Any]]()
-    skipped = _Skipped()
+    skipped = _Skipped(options.skip_bad)
     split = options.tokenize or iterate_tokens
     for number, task in enumerate(_tasks(data, name)):
-        shown = task.get("id", number) if isinstance(task, dict) else number
-        try:
+        skipped.task = task.get("id", number) if isinstance(task, dict) else number
+        with placed(file=name, task=skipped.task), skipped.unless(DataError):
             text, member = _text(task, options)
             found = place_tokens(text, lambda text: islice(split(text), options.max_sentence + 1))
             check_tokens(len(found), options.max_sentence)
@@ -84,19 +94,14 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             if not found or results is None:
                 continue
             units = _utf16_places(text) if _counts_utf16(text, results) else None
-            spans = _spans(text, results, units, options.skip_bad, skipped, shown)
-            labels.append(_labels(text, found, spans, options, skipped, shown))
-        except DataError as error:
-            if not options.skip_bad:
-                raise DataError(f"{name}, task {shown}: {error}") from None
-            skipped.add(shown)
-            continue
-        texts.append(text)
-        tokens.append(found)
-        records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
+            spans = _spans(text, results, units, skipped)
+            labels.append(_labels(text, found, spans, options.widen_spans, skipped))
+            texts.append(text)
+            tokens.append(found)
+            records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
     if not texts:
         raise _nothing(name, skipped, options)
-    warn_skipped(name, skipped.count, skipped.task, "record", "task")
+    warn_skipped(name, skipped.count, skipped.first, "record", "task")
     named = next((_control(record) for record in records if "from_name" in record), {})
     column = word_of(options.layout)
     corpus = Corpus.from_sentences(
@@ -109,20 +114,20 @@ def _tasks(data: bytes, name: str) -> list[Any]:
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
-        raise DataError(f"{name}, line {error.lineno}: not JSON ({error.msg}); export the project as JSON") from None
+        raise DataError(f"not JSON ({error.msg})", "export the project as JSON", file=name, line=error.lineno) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}: not usable JSON ({error})") from None
+        raise DataError(f"not usable JSON ({error})", file=name) from None
     value = [value] if isinstance(value, dict) else value
     if not isinstance(value, list):
-        raise DataError(f"{name}: a list of tasks is needed, not {data[:40].decode(errors='replace')!r}")
+        raise DataError(f"a list of tasks is needed, not {data[:40].decode(errors='replace')!r}", file=name)
     return value
 
 
 def _nothing(name: str, skipped: _Skipped, options: Options) -> DataError:
     if skipped.count:
-        return DataError(f"{name}, task {skipped.task}: no valid task")
+        return DataError("no valid task", file=name, task=skipped.first)
     what = "has an annotation" if options.labelled else "has a text"
-    return DataError(f"{name}: no task {what}; label some tasks in Label Studio, and export the project as JSON")
+    return DataError(f"no task {what}", "label some tasks in Label Studio, and export the project as JSON", file=name)
 
 
 def _text(task: Any, options: Options) -> tuple[str, str]:
@@ -131,13 +136,17 @@ def _text(task: Any, options: Options) -> tuple[str, str]:
     if not isinstance(data, dict):
         raise DataError("the task has no member 'data'; export the project as JSON, not as JSON-MIN")
     if options.columns is not None and len(options.columns) != 1:
-        raise DataError(f"columns= must name one member of 'data', the text, not {', '.join(options.columns)}")
+        raise DataError(
+            f"{Argument('columns')} must name one member of 'data', the text, not {', '.join(options.columns)}"
+        )
     texts = [member for member, value in data.items() if isinstance(value, str)]
     member = options.columns[0] if options.columns else "text"
     if not options.columns and member not in texts and len(texts) == 1:
         member = texts[0]
     if member not in texts:
-        raise DataError(f"there is no text {member!r} in 'data' ({', '.join(data)}); name the text with columns=")
+        raise DataError(
+            f"there is no text {member!r} in 'data' ({', '.join(data)})", f"name the text with {Argument('columns')}"
+        )
     text = str(data[member])
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise DataError(f"the text {member!r} contains half of a surrogate pair; correct it")
@@ -155,8 +164,9 @@ def _results(task: dict[str, Any]) -> list[dict[str, Any]] | None:
     found = [[item for item in own["result"] if _is_span(item)] for own in usable]
     if any(_places(own) != _places(found[0]) for own in found[1:]):
         raise DataError(
-            f"{len(found)} annotations differ; mark one of them as ground truth in Label Studio, or leave such tasks "
-            "out with skip_bad=True"
+            f"{len(found)} annotations differ",
+            "mark one of them as ground truth in Label Studio, or leave such tasks out with "
+            f"{Argument('skip_bad', True)}",
         )
     return found[0] if found else None
 
@@ -240,39 +250,30 @@ def _same(text: str, shown: Any) -> bool:
     return isinstance(shown, str) and text.split() == shown.replace("\\n", "\n").split()
 
 
-def _spans(
-    text: str, results: list[dict[str, Any]], units: list[int] | None, skip_bad: bool, skipped: _Skipped, task: Any
-) -> list[_Span]:
+def _spans(text: str, results: list[dict[str, Any]], units: list[int] | None, skipped: _Skipped) -> list[_Span]:
     """The spans of a task, from left to right."""
     found = set()
     for item in results:
-        try:
-            span = _span(text, item.get("value"), units)
-        except _SpanError:
-            if not skip_bad:
-                raise
-            skipped.add(task)
-            continue
-        if span is not None:
-            found.add(span)
-    return sorted(found, key=lambda span: (span.start, -span.stop, span.label))
+        with skipped.unless(_SpanError):
+            found.add(_span(text, item.get("value"), units))
+    return sorted(filter(None, found), key=lambda span: (span.start, -span.stop, span.label))
 
 
 def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
     """One span; None if it has no label."""
     if not isinstance(value, dict):
-        raise _SpanError(f"a span has no value; {_REMEDY}")
+        raise _SpanError("a span has no value", _REMEDY)
     labels, start, stop, shown = value.get("labels"), value.get("start"), value.get("end"), value.get("text")
     if not labels:
         return None
     place = f"the span {_short(shown)} ({start} to {stop})"
     if not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str) or not labels[0]:
-        raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one; {_REMEDY}")
+        raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one", _REMEDY)
     found = _between(text, start, stop, units)
     if found is None:
-        raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}; {_REMEDY}")
+        raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}", _REMEDY)
     if shown is not None and not _same(text[found[0] : found[1]], shown):
-        raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text; {_REMEDY}")
+        raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text", _REMEDY)
     return _Span(*found, labels[0])
 
 
@@ -281,41 +282,36 @@ def _short(text: Any) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "...'"
 
 
-def _labels(
-    text: str, tokens: list[Token], spans: list[_Span], options: Options, skipped: _Skipped, task: Any
-) -> list[str]:
+def _labels(text: str, tokens: list[Token], spans: list[_Span], widen: bool, skipped: _Skipped) -> list[str]:
     """The IOB2 labels of tokens."""
     found: list[Span] = []
     starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
     before, end = _Span(0, 0, ""), 0
     for span in spans:
         first, last = bisect_right(stops, span.start), bisect_left(starts, span.stop)
-        try:
-            _check_tokens(text, span, tokens[first:last], options.widen_spans)
+        with skipped.unless(_SpanError):
+            _check_tokens(text, span, tokens[first:last], widen)
             if first < end:
                 raise _SpanError(
-                    f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label; "
-                    "remove one of them in Label Studio, or leave the second one out with skip_bad=True"
+                    f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label",
+                    "remove one of them in Label Studio, or leave the second one out with "
+                    f"{Argument('skip_bad', True)}",
                 )
-        except _SpanError:
-            if not options.skip_bad:
-                raise
-            skipped.add(task)
-            continue
-        found.append(Span(first, last, span.label))
-        before, end = span, last
+            found.append(Span(first, last, span.label))
+            before, end = span, last
     return written(found, len(tokens))
 
 
 def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:
     """Raise an error if a span has no tokens, or has a part of a token only."""
     if not tokens:
-        raise _SpanError(f"the span {_quoted(text, span)} has no tokens; {_REMEDY}")
+        raise _SpanError(f"the span {_quoted(text, span)} has no tokens", _REMEDY)
     cut = [token for token in (tokens[0], tokens[-1]) if token.start < span.start or token.stop > span.stop]
     if cut and not widen:
         raise _SpanError(
-            f"the span {_quoted(text, span)} cuts the token {cut[0].text!r}; correct it in Label Studio, widen such "
-            "spans to whole tokens with widen_spans=True, or leave them out with skip_bad=True"
+            f"the span {_quoted(text, span)} cuts the token {cut[0].text!r}",
+            "correct it in Label Studio, widen such spans to whole tokens with "
+            f"{Argument('widen_spans', True)}, or leave them out with {Argument('skip_bad', True)}",
         )
 
 
@@ -356,7 +352,7 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
             found = find_spans(labels.values(first, last))
             own = None if scores is None else list(scores[s])
             if own is not None and len(own) != len(found):
-                raise DataError(f"sentence {s}: {counted(len(found), 'span')}, but {counted(len(own), 'score')}")
+                raise DataError(f"{counted(len(found), 'span')}, but {counted(len(own), 'score')}", sentence=s)
             results = _written_spans(texts, s, slice(first, last), found, own)
             if options.predicted:
                 score = {} if not own else {"score": round(min(own), 6)}

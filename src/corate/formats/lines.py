@@ -11,7 +11,7 @@ from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import (
     Parsed,
@@ -53,8 +53,9 @@ def _read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     line, skipped = parsed[2], parsed[4]
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
         raise DataError(
-            f"{options.place(name, line)}: the token {_without_label(data, line)!r} is not word/label; fix it, or omit "
-            f"such tokens with skip_bad=True"
+            f"the token {_without_label(data, line)!r} is not word/label",
+            f"fix it, or omit such tokens with {Argument('skip_bad', True)}",
+            **options.place(name, line),
         )
     corpus = _corpus(parsed, data, name, names, options)
     warn_skipped(name, skipped, line + options.lines_before, "token")
@@ -77,7 +78,7 @@ def _read_raw(data: bytes, name: str, options: Options) -> Corpus:
         try:
             check_tokens(len(tokens), options.max_sentence)
         except DataError as error:
-            raise DataError(f"{options.place(name, number)}: {error}") from None
+            raise error.at(**options.place(name, number)) from None
         if tokens:
             read.append((line, tokens))
     if not read:
@@ -106,8 +107,8 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
     names = options.columns or defaults
     if len(names) != len(defaults):
         raise DataError(
-            f"{name} has {counted(len(defaults), 'column')} in this format, but columns= has "
-            f"{counted(len(names), 'name')} ({', '.join(names)})"
+            f"{name} has {counted(len(defaults), 'column')} in this format, but "
+            f"{Argument('columns')} has {counted(len(names), 'name')} ({', '.join(names)})"
         )
     return list(names)
 
@@ -148,7 +149,10 @@ def _write_slashed(corpus: Corpus, labels: Column | None, options: Writing) -> s
     'Ann/np sleeps/vbz\\n'
     """
     if labels is None:
-        raise DataError("the format 'slashed' needs labels, and the corpus has no labels; use format='text'")
+        raise DataError(
+            "the format 'slashed' needs labels, and the corpus has no labels",
+            f"use {Argument('format', 'text', of_output=True)}",
+        )
     check_values(labels, _UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 

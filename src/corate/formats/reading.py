@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable, default_names
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Options
 
 __all__ = [
@@ -55,12 +55,12 @@ def check_separator(separator: str) -> None:
 def comment_hint(*rows: bytes, comment: str | None) -> str:
     """A hint for an error message, if one of the rows looks like a comment and ``comment`` is not set.
 
-    >>> comment_hint(b"# sent_id = 7", comment=None)
-    "; if lines that begin with '#' are comments, skip them with comment='#'"
+    >>> print(DataError("a bad row", "fix it" + comment_hint(b"# sent_id = 7", comment=None)))
+    a bad row; fix it; if lines that begin with '#' are comments, skip them with comment='#'
     """
     if comment or not any(row.startswith(b"#") for row in rows):
         return ""
-    return "; if lines that begin with '#' are comments, skip them with comment='#'"
+    return f"; if lines that begin with '#' are comments, skip them with {Argument('comment', '#')}"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:
@@ -86,8 +86,8 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
         return observed
     if layout and list(layout) != default_names(len(layout), labelled=True):
         raise DataError(
-            f"{counted(width, 'column')}, but the training data had {len(layout)} "
-            f"({', '.join(layout)}); name the columns with columns="
+            f"{counted(width, 'column')}, but the training data had {len(layout)} ({', '.join(layout)})",
+            f"name the columns with {Argument('columns')}",
         )
     return tuple(default_names(width, labelled=labelled))
 
@@ -126,7 +126,9 @@ def refuse_nul(parsed: Parsed, name: str, options: Options) -> None:
     line, width = parsed[2:4]
     if line >= 0 and width < 0:
         raise DataError(
-            f"{options.place(name, line)}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?"
+            "a NUL byte",
+            f"is this a text file, or one that needs {Argument('encoding', 'utf-16')}?",
+            **options.place(name, line),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 if TYPE_CHECKING:
     from corate.formats.format import Format
@@ -40,7 +40,7 @@ FORMATS = {
 _INSTEAD = {
     "tokenize": "omit it",
     "widen_spans": "omit it",
-    "label": "in a column file, call the label column 'label' with columns=",
+    "label": f"in a column file, call the label column 'label' with {Argument('columns')}",
     "label_names": "omit it",
     "scores": "omit it",
 }
@@ -73,4 +73,4 @@ def check_options(format: str, options: object) -> None:
         given: Any = getattr(options, argument, None)
         if given is not None and given is not False and argument not in format_of(format).takes:
             others = " and ".join(takers(argument).values())
-            raise DataError(f"{argument}= is for {others}, not for the format {format!r}; {instead}")
+            raise DataError(f"{Argument(argument)} is for {others}, not for the format {format!r}", instead)

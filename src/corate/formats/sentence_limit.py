@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from corate.arguments import MOST_TOKENS
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.format import Format
 from corate.formats.registry import format_of
 from corate.formats.rows import FIELD
@@ -52,7 +52,10 @@ def limited(
 def check_tokens(n: int, most: int) -> None:
     """Raise DataError for a sentence of too many tokens; the reader adds its place."""
     if n > most:
-        raise DataError(f"a sentence of more than {most:,} tokens; split it, or allow longer ones with max_sentence=")
+        raise DataError(
+            f"a sentence of more than {most:,} tokens",
+            f"split it, or allow longer ones with {Argument('max_sentence')}",
+        )
 
 
 def _most_bytes(most: int) -> int:
@@ -67,8 +70,10 @@ def _limited_texts(blocks: Iterable[bytes], name: str, most: int) -> Iterator[by
         size += len(block) if first < 0 else first
         if size > most:
             raise DataError(
-                f"{name}, line {line}: a text of more than {most / 1e6:,.0f} MB; split it, or allow longer ones with "
-                "max_sentence="
+                f"a text of more than {most / 1000000.0:,.0f} MB",
+                f"split it, or allow longer ones with {Argument('max_sentence')}",
+                file=name,
+                line=line,
             )
         if first >= 0:
             size = len(block) - block.rfind(b'"') - 1
@@ -123,8 +128,11 @@ class _Sentences:
         most = f"{self.most:,} token{'s' * (self.most != 1)}" if tokens else f"{self.most_bytes / 1e6:,.0f} MB"
         ends = "a line feed" if self.format.blank_line is None else "a blank line"
         return DataError(
-            f"{self.name}, line {line}: a sentence of more than {most}; if this is not one sentence, end each with "
-            f"{ends} or name the format with format=, otherwise allow longer ones with max_sentence="
+            f"a sentence of more than {most}",
+            f"if this is not one sentence, end each with {ends} or name the format with "
+            f"{Argument('format')}, otherwise allow longer ones with {Argument('max_sentence')}",
+            file=self.name,
+            line=line,
         )
 
 

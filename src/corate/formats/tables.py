@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
 
@@ -69,7 +69,7 @@ def read_columns(
     if _is_parquet(source):
         return _parquet_table(os.fspath(source), columns)  # type: ignore[arg-type]
     text = load(source, encoding).decode()
-    chosen = columns if columns is not None else _header(text, name, separator)
+    chosen = columns if columns is not None else next(_fields(text, name, separator))[1]
     rows = [values for _, values in _csv_rows(text, name, chosen, separator, False)]
     return dict(zip(chosen, map(list, zip(*rows, strict=True)), strict=True)) if rows else {key: [] for key in chosen}
 
@@ -84,8 +84,8 @@ def _complete(
         if missing := [i for i, value in enumerate(values) if value is None or value == "" or value != value]:
             if not skip_bad:
                 raise DataError(
-                    f"{name}, {place} {number}: column {columns[missing[0]]!r} has no value; fill it in, or leave such "
-                    "rows out with skip_bad=True"
+                    f"{name}, {place} {number}: column {columns[missing[0]]!r} has no value",
+                    f"fill it in, or leave such rows out with {Argument('skip_bad', True)}",
                 )
             skipped.append(number)
         else:
@@ -93,43 +93,42 @@ def _complete(
     if skipped:
         warnings.warn(SkippedWarning(name, len(skipped), skipped[0]), stacklevel=3)
     if not kept:
-        raise DataError(f"{name}: there are no rows to count{' without a missing value' if skipped else ''}")
+        raise DataError(f"there are no rows to count{' without a missing value' if skipped else ''}", file=name)
     return dict(zip(columns, map(list, zip(*kept, strict=True)), strict=True))
 
 
 def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | None, skip_bad: bool) -> Iterator[Row]:
     """The line number and the chosen values of each row. A row of another width has no values if ``skip_bad``."""
-    between = separator or _separator(text)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=between, skipinitialspace=between != " ")
-    try:
-        header = next((fields for fields in lines if fields), None)
-        if header is None:
-            raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
-        at = _places(columns, header, name)
-        for fields in lines:
-            if len(fields) == len(header):
-                yield lines.line_num, [fields[i] for i in at]
-            elif fields and skip_bad:
-                yield lines.line_num, [None] * len(at)
-            elif fields:
-                raise DataError(
-                    f"{name}, line {lines.line_num}: the row has {counted(len(fields), 'field')}, and the "
-                    f"header row has {len(header)}; correct the row, or leave such rows out with skip_bad=True"
-                )
-    except csv.Error as error:
-        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
+    rows = _fields(text, name, separator)
+    _, header = next(rows)
+    at = _places(columns, header, name)
+    for line, fields in rows:
+        if len(fields) == len(header):
+            yield line, [fields[i] for i in at]
+        elif skip_bad:
+            yield line, [None] * len(at)
+        else:
+            raise DataError(
+                f"the row has {counted(len(fields), 'field')}, and the header row has {len(header)}",
+                f"correct the row, or leave such rows out with {Argument('skip_bad', True)}",
+                file=name,
+                line=line,
+            )
 
 
-def _header(text: str, name: str, separator: str | None) -> list[str]:
+def _fields(text: str, name: str, separator: str | None) -> Iterator[tuple[int, list[str]]]:
+    """The line number and the fields of the header row, and of all rows after it that are not blank."""
     between = separator or _separator(text)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=between, skipinitialspace=between != " ")
+    empty = True
     try:
-        header = next((fields for fields in lines if fields), None)
+        for fields in filter(None, lines):
+            yield lines.line_num, fields
+            empty = False
     except csv.Error as error:
-        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
-    if header is None:
+        raise DataError(f"{error}", file=name, line=lines.line_num) from None
+    if empty:
         raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
-    return header
 
 
 def _separator(text: str) -> str:

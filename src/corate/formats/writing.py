@@ -10,7 +10,7 @@ import numpy as np
 
 from corate.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 __all__ = [
     "check_labels",
@@ -34,7 +34,8 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
     if value is not None:
         raise DataError(
             f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
-            f"as something else; use the format 'jsonl', which can represent any value"
+            "as something else",
+            f"use {Argument('format', 'jsonl', of_output=True)}, which can represent any value",
         )
 
 
@@ -49,8 +50,8 @@ def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
     for label in labels:
         if pattern.search(label):
             raise DataError(
-                f"the label {label[:40]!r} cannot be written in the format {format!r}; use the format "
-                "'jsonl', which can represent any label"
+                f"the label {label[:40]!r} cannot be written in the format {format!r}",
+                f"use {Argument('format', 'jsonl', of_output=True)}, which can represent any label",
             )
 
 
@@ -78,14 +79,17 @@ def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> C
         raise DataError(f"{counted(len(lengths), 'sentence')} to write, but labels for {len(labels)}")
     for s, (want, given) in enumerate(zip(lengths, labels, strict=True)):
         if isinstance(given, str) or len(given) != want:
-            raise DataError(f"sentence {s}: {counted(want, 'token')}, but the labels {list(given)[:20]!r}")
+            raise DataError(f"{counted(want, 'token')}, but the labels {list(given)[:20]!r}", sentence=s)
     return Column.of("label", chain.from_iterable(labels))
 
 
 def words_to_write(corpus: Corpus) -> Column:
     """The words of a corpus. Raises DataError if it has none."""
     if corpus.word is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no words to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     return corpus.word
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.errors import CorateError, ModelError
+from corate.errors import CorateError, ModelError, placed
 from corate.graphs.bins import range_names
 from corate.graphs.engine import pairs_of
 from corate.graphs.estimation import ScopeCounts
@@ -59,15 +59,15 @@ def load_model(cls: type[GraphModel], path: str | os.PathLike[str], memory: int)
     tensors, header = tensor_file.read(path)
     shown = os.fspath(path)
     if header.get("kind") != "graph":
-        raise ModelError(f"{shown}: this is not a graph model; load a tagger with corate.load")
+        raise ModelError("this is not a graph model", "load a tagger with corate.load")
     try:
-        return _model(cls, tensors, header, memory)
-    except CorateError as error:
-        raise type(error)(f"{shown}: {error}") from None
+        with placed(file=shown):
+            return _model(cls, tensors, header, memory)
+    except CorateError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise ModelError(
-            f"{shown}: the file contains no graph model that corate can use ({type(error).__name__}: {error}); fit it "
-            "again"
+            f"the file contains no graph model that corate can use ({type(error).__name__}: {error})", "fit it again"
         ) from None
 
 

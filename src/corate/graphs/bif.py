@@ -32,7 +32,6 @@ MOST_CELLS = 1 << 28
 class _Reader:
     """Tokens of a file, and the place in them."""
 
-    name: str
     text: str
     tokens: list[str] = field(init=False)
     at: int = 0
@@ -46,7 +45,7 @@ class _Reader:
         place = self.at if at is None else at
         starts = [match.start() for match in _TOKEN.finditer(self.text)]
         line = self.text.count("\n", 0, starts[place] if place < len(starts) else len(self.text)) + 1
-        return DataError(f"{self.name}, line {line}: {problem}")
+        return DataError(problem, line=line)
 
     def next(self) -> str:
         if self.at >= len(self.tokens):
@@ -100,15 +99,15 @@ class _Reader:
             pass
 
 
-def read_bif(text: str, name: str) -> Network:
-    """Read a network; ``name`` is for messages. Raises DataError with the line of what cannot be used.
+def read_bif(text: str) -> Network:
+    """Read a network. Raises DataError with the line of what cannot be used.
 
     >>> text = "network x {} variable A { type discrete [ 2 ] { no, yes }; } probability ( A ) { table 0.9, 0.1; }"
-    >>> read_bif(text, "a.bif").states
+    >>> read_bif(text).states
     {'A': ('no', 'yes')}
     """
-    reader = _Reader(name, text)
-    network = Network(name)
+    reader = _Reader(text)
+    network = Network()
     while reader.at < len(reader.tokens):
         kind = reader.next()
         if kind == "network":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corate.errors import DataError
+from corate.errors import DataError, placed
 from corate.graphs.directed import Network, Table, network_of
 from corate.graphs.files import from_network
 
@@ -57,7 +57,7 @@ def to_pyagrum(model: GraphModel) -> Any:
 
 def from_pyagrum(cls: type[GraphModel], network: Any, memory: int) -> GraphModel:
     """The model of a ``pyagrum.BayesNet``."""
-    read = Network("the pyAgrum network")
+    read = Network()
     names = sorted(network.names(), key=network.idFromName)
     for name in names:
         read.states[name] = tuple(network.variable(name).labels())
@@ -67,8 +67,9 @@ def from_pyagrum(cls: type[GraphModel], network: Any, memory: int) -> GraphModel
         parents = [axis for axis in axes if axis != name]
         values = np.asarray(table.toarray(), dtype=np.float64)
         read.tables[name] = Table(tuple(parents), values.transpose([axes.index(axis) for axis in (*parents, name)]))
-    read.check()
-    return from_network(cls, read, memory)
+    with placed(file="the pyAgrum network"):
+        read.check()
+        return from_network(cls, read, memory)
 
 
 def to_pgmpy(model: GraphModel) -> Any:

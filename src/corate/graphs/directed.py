@@ -25,19 +25,18 @@ class Table(NamedTuple):
 
 @dataclass(eq=False)
 class Network:
-    """A Bayesian network; ``source`` is for messages."""
+    """A Bayesian network."""
 
-    source: str
     states: dict[str, tuple[Hashable, ...]] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise DataError unless every variable has a table, and no variable is its own ancestor."""
         if not self.states:
-            raise DataError(f"{self.source}: there are no variables; is this a network?")
+            raise DataError("there are no variables", "is this a network?")
         for name in self.states:
             if name not in self.tables:
-                raise DataError(f"{self.source}: {name} has no probabilities; the file may be truncated")
+                raise DataError(f"{name} has no probabilities", "the file may be truncated")
         done: set[str] = set()
         for start in self.states:
             path, stack = {start: None}, [(start, iter(self.tables[start].parents))]
@@ -50,7 +49,7 @@ class Network:
                     stack.pop()
                 elif parent in path:
                     loop = [*list(path)[list(path).index(parent) :], parent]
-                    raise DataError(f"{self.source}: the network has a cycle: {' <- '.join(loop)}; remove an edge")
+                    raise DataError(f"the network has a cycle: {' <- '.join(loop)}", "remove an edge")
                 else:
                     path[parent] = None
                     stack.append((parent, iter(self.tables[parent].parents)))
@@ -65,8 +64,8 @@ class Network:
                 given = ", ".join(f"{p}={self.states[p][i]}" for p, i in zip(parents, where, strict=True))
                 total = float(sums[tuple(where)][0])
                 raise DataError(
-                    f"{self.source}: the probabilities of {child}{f' given {given}' if given else ''} sum to "
-                    f"{total:.4g}, not to 1; correct them"
+                    f"the probabilities of {child}{f' given {given}' if given else ''} sum to {total:.4g}, not to 1",
+                    "correct them",
                 )
             found.append(((*parents, child), values / sums))
         return found
@@ -80,7 +79,7 @@ def network_of(
     If ``children`` names the child of every factor, these are the tables. Else each variable depends on those that are
     eliminated after it, which are with it in a clique.
     """
-    network = Network("the model", dict(states))
+    network = Network(dict(states))
     if children is not None:
         for child, (scope, table) in zip(children, engine.factors, strict=True):
             names = [variables[v] for v in scope]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from corate.errors import ConfigError, DataError
+from corate.errors import ConfigError, DataError, placed
 from corate.graphs.directed import Network, network_of
 from corate.io.streams import bare_suffix, load, name_of, open_output
 
@@ -22,12 +22,17 @@ def read_file(
     cls: type[GraphModel], source: Any, format: str | None, cutset: Sequence[str] | str | None, memory: int
 ) -> GraphModel:
     """The model in a file; the format follows from the name of the file by default."""
-    name, text = name_of(source), load(source).decode()
-    kind = _format(source, format)
+    text, kind = load(source).decode(), _format(source, format)
+    with placed(file=name_of(source)):
+        return _parsed(cls, text, kind, cutset, memory)
+
+
+def _parsed(cls: type[GraphModel], text: str, kind: str, cutset: Sequence[str] | str | None, memory: int) -> GraphModel:
+    """The model in a text of one kind."""
     if kind == "uai":
         from corate.graphs.uai import read_uai
 
-        states, factors, children = read_uai(text, name)
+        states, factors, children = read_uai(text)
         model = cls.from_factors(factors, states, graph=list_of(states), cutset=cutset, memory=memory)
         if children is not None:
             model.record["children"] = children
@@ -35,10 +40,10 @@ def read_file(
     if kind == "bif":
         from corate.graphs.bif import read_bif
 
-        return from_network(cls, read_bif(text, name), memory, cutset)
+        return from_network(cls, read_bif(text), memory, cutset)
     from corate.graphs.xdsl import read_xdsl
 
-    return from_network(cls, read_xdsl(text, name), memory, cutset)
+    return from_network(cls, read_xdsl(text), memory, cutset)
 
 
 def list_of(names: Any) -> Any:
@@ -86,4 +91,4 @@ def _format(place: Any, format: str | None) -> str:
         return kind
     if format is not None:
         raise ConfigError(f"unknown format {format!r}; there are {', '.join(FORMATS)}", option="format")
-    raise DataError(f"{name_of(place)}: the format is not clear from the name; give it: {', '.join(FORMATS)}")
+    raise DataError("the format is not clear from the name", f"give it: {', '.join(FORMATS)}", file=name_of(place))

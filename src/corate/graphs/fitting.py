@@ -11,7 +11,7 @@ import numpy as np
 
 from corate.arguments import check_whole
 from corate.display import counted
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError
 from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, quantile_edges
 from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.cutsets import joined, smallest_cutset
@@ -196,5 +196,5 @@ def _require_complete(rows: Rows, what: str) -> None:
     if name is None:
         return
     row = int(np.flatnonzero(rows.columns[name] < 0)[0])
-    remedy = "" if what == "structure" else ", or fit with missing='em'"
+    remedy = "" if what == "structure" else f", or fit with {Argument('missing', 'em')}"
     raise DataError(f"column {name!r}, row {row}: the value is missing; fill it in, drop the row{remedy}")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.graphs.bins import Edges, continuous, range_names, range_numbers
 from corate.rate import Counts
 from corate.rate.graphs import node_name
@@ -113,8 +113,8 @@ def rows_of(
         columns[name], found[name] = code_column(data[have[name]], name, known, bins.get(name))
         if known is None and continuous(found[name]):
             raise DataError(
-                f"column {name!r} has {len(found[name]):,} different numbers, too many for states; divide them into "
-                "ranges with bins=, or give its states"
+                f"column {name!r} has {len(found[name]):,} different numbers, too many for states",
+                f"divide them into ranges with {Argument('bins')}, or give its states",
             )
     lengths = {len(codes) for codes in columns.values()}
     if len(lengths) > 1:

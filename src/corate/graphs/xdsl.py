@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import DataError, placed
 from corate.graphs.bif import MOST_CELLS
 from corate.graphs.directed import Network, Table
 
@@ -27,8 +27,7 @@ _OTHERS = ("deterministic", "noisymax", "noisyadder", "decision", "utility", "ma
 class _Builder:
     """Collects the nodes of a file while expat reads it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
         self.nodes: list[dict[str, Any]] = []
         self.within = ""
         self.parser = expat.ParserCreate()
@@ -39,7 +38,7 @@ class _Builder:
         self.parser.EntityDeclHandler = self.refuse
 
     def error(self, problem: str) -> DataError:
-        return DataError(f"{self.name}, line {self.parser.CurrentLineNumber}: {problem}")
+        return DataError(problem, line=self.parser.CurrentLineNumber)
 
     def refuse(self, *_: Any) -> None:
         raise self.error("document type declarations and entities are not allowed; remove them")
@@ -69,29 +68,28 @@ class _Builder:
             self.nodes[-1][self.within] += text
 
 
-def read_xdsl(text: str, name: str) -> Network:
-    """Read a network; ``name`` is for messages. Raises DataError with the line of what cannot be used."""
-    builder = _Builder(name)
+def read_xdsl(text: str) -> Network:
+    """Read a network. Raises DataError with the line of what cannot be used."""
+    builder = _Builder()
     try:
         builder.parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise DataError(
-            f"{name}, line {error.lineno}: this is not valid XML ({expat.ErrorString(error.code)})"
-        ) from None
-    network = Network(name)
+        raise DataError(f"this is not valid XML ({expat.ErrorString(error.code)})", line=error.lineno) from None
+    network = Network()
     for node in builder.nodes:
         states = tuple(node["states"])
         if node["id"] in network.states or not states or len(set(states)) != len(states):
-            raise DataError(f"{name}, line {node['line']}: {node['id']} is there twice, or has no different states")
+            raise DataError(f"{node['id']} is there twice, or has no different states", line=node["line"])
         network.states[node["id"]] = states
     for node in builder.nodes:
-        network.tables[node["id"]] = _table(network, node)
+        with placed(line=node["line"]):
+            network.tables[node["id"]] = _table(network, node)
     network.check()
     return network
 
 
 def _table(network: Network, node: dict[str, Any]) -> Table:
-    where = f"{network.source}, line {node['line']}: the table of {node['id']}"
+    where = f"the table of {node['id']}"
     parents = tuple(node["parents"].split())
     if unknown := [parent for parent in parents if parent not in network.states]:
         raise DataError(f"{where} has the parent {unknown[0]}, which is no node")

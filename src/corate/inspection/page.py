@@ -9,13 +9,13 @@ import numpy as np
 
 from corate.arguments import check_whole
 from corate.corpus import Corpus
-from corate.display import count, percent
+from corate.display import count
 from corate.display import size as file_size
 from corate.errors import DataError
 from corate.evaluation.calibration import GROUPS, calibration_of_predictions
 from corate.evaluation.errors import span_errors
 from corate.evaluation.predictions import Predictions, predict
-from corate.evaluation.report import Confusion, Report, compare_labels
+from corate.evaluation.report import Confusion, compare_labels
 from corate.inspection.model_facts import description, feature_data, label_rates
 from corate.inspection.text_data import label_names, text_data
 from corate.model.tagger import Tagger
@@ -25,7 +25,7 @@ from corate.pages.page import render
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.spans import are_spans
 
-__all__ = ["inspect_page", "score_rows"]
+__all__ = ["inspect_page"]
 
 #: A confusion matrix with more labels than this is cut to those with most errors.
 _MATRIX_LABELS = 24
@@ -36,16 +36,8 @@ _PAIRS = 10
 _FEW = 10
 #: What most people want to know of a model; the rest of its record is shown on demand.
 _MAIN = (
-    "method",
-    "labels",
-    "templates",
-    "words",
-    "sentences",
-    "tokens",
-    "features",
-    "settings",
-    "held_out",
-    "temperature",
+    *("method", "labels", "templates", "words", "sentences", "tokens"),
+    *("features", "settings", "held_out", "temperature"),
 )
 
 
@@ -150,7 +142,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     place = {name: y for y, name in enumerate(label_names(tagger, corpus))}
     return {
         "report": report,
-        "summary": score_rows(report),
+        "summary": report.scores(),
         "span_errors": [] if errors is None else [(title, count(number)) for title, number in errors.named()],
         "calibration": [(GROUPS[name], group) for name, group in groups.items()],
         "calibration_chart": charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else "",
@@ -158,20 +150,6 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
         "matrix": _matrix(report.confusion, place),
         "confused": [(g, place[g], p, place[p], n) for g, p, n in report.confusion.most_confused(_MOST_CONFUSED)],
     }
-
-
-def score_rows(report: Report) -> list[tuple[str, str]]:
-    """The scores, by name."""
-    values = {
-        "accuracy": report.accuracy,
-        "known words": report.accuracy_known,
-        "OOV words": report.accuracy_oov,
-        "whole sentences": report.sentence_accuracy,
-        "precision": report.precision,
-        "recall": report.recall,
-        "F1": report.f1,
-    }
-    return [(name, percent(value)) for name, value in values.items() if value is not None]
 
 
 def _matrix(confusion: Confusion, place: dict[str, int]) -> _Matrix:

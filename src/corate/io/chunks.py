@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.io.compression import compression_of, decompress, undecided
 from corate.io.streams import standard_input
 
@@ -93,7 +93,10 @@ def refuse_nul(blocks: Iterable[bytes], name: str, line: int = 1) -> Iterator[by
         if (place := block.find(0)) >= 0:
             line += block.count(b"\n", 0, place)
             raise DataError(
-                f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?"
+                "a NUL byte",
+                f"is this a text file, or one that needs {Argument('encoding', 'utf-16')}?",
+                file=name,
+                line=line,
             )
         line += block.count(b"\n")
         yield block

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 __all__ = ["check_encoding", "encoded", "is_model", "utf8"]
 
@@ -64,7 +64,8 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
         if first and block and is_model(block):
             program = "CRFsuite" if block.startswith(b"lCRF") else "Corate"
             raise DataError(
-                f"{name} is a {program} model, not text; pass it as the model, or train it further with init="
+                f"{name} is a {program} model, not text",
+                f"pass it as the model, or train it further with {Argument('init')}",
             )
         for magic, kind in _NOT_TEXT.items():
             if first and block and block.startswith(magic):
@@ -87,8 +88,9 @@ def _to_utf8(decoder: codecs.IncrementalDecoder, block: bytes | None, is_utf8: b
     except UnicodeDecodeError as error:
         raise position.wrong_byte(error, pending) from None
     except UnicodeError as error:  # e.g. UTF-16 without a byte order mark
-        remedy = "use utf-16-le or utf-16-be" if "BOM" in str(error) else "name its encoding with encoding="
-        raise DataError(f"{position.name} is not {position.encoding} text ({error}); {remedy}") from None
+        wide = check_encoding(position.encoding) in ("utf-16", "utf-32")
+        remedy = "use utf-16-le or utf-16-be" if wide else f"name its encoding with {Argument('encoding')}"
+        raise DataError(f"{position.name} is not {position.encoding} text ({error})", remedy) from None
 
 
 class _Position:
@@ -116,8 +118,10 @@ class _Position:
         if check_encoding(self.encoding) in (likely, "iso8859-1"):
             likely = "utf-8"
         return DataError(
-            f"{self.name}, line {line}: byte 0x{data[at]:02x} (number {column} of the line) is not {self.encoding} "
-            f"text; name the file's encoding, for example encoding={likely!r}"
+            f"byte 0x{data[at]:02x} (number {column} of the line) is not {self.encoding} text",
+            f"name the file's encoding, for example {Argument('encoding', likely)}",
+            file=self.name,
+            line=line,
         )
 
 
@@ -135,7 +139,10 @@ def encoded(texts: Iterable[str], encoding: str, name: str) -> Iterator[bytes]:
         except UnicodeEncodeError as error:
             line += text.count("\n", 0, error.start)
             raise DataError(
-                f"{name}, line {line}: {text[error.start]!r} cannot be written in {encoding}; use encoding='utf-8'"
+                f"{text[error.start]!r} cannot be written in {encoding}",
+                f"use {Argument('encoding', 'utf-8')}",
+                file=name,
+                line=line,
             ) from None
         line += text.count("\n")
     yield encoder.encode("", final=True)

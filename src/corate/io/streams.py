@@ -140,7 +140,7 @@ def _source_blocks(source: Source, name: str) -> Iterator[bytes | str]:
             raise DataError("no file has such a name; if it is the text itself, give it as bytes") from None
         raise DataError(f"no such file: {name}") from None
     except UnicodeDecodeError as error:  # a file opened in text mode
-        raise DataError(f"{name}: {error}; open it in binary mode and name its encoding") from error
+        raise DataError(f"{error}", "open it in binary mode and name its encoding", file=name) from error
     except OSError as error:
         raise DataError(f"cannot read {name}: {error.strerror or error}") from error
 
@@ -164,7 +164,7 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
     """Write text to a path, as `open_output` does, or to an open file in binary or text mode."""
     name = name_of(target, "standard output")
     if text.startswith("\ufeff"):
-        raise DataError(f"{name}: the first token begins with U+FEFF, which would read back as a byte order mark")
+        raise DataError("the first token begins with U+FEFF, which would read back as a byte order mark", file=name)
     data = b"".join(encoded([text], encoding, name))
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "write"):

@@ -148,7 +148,7 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes | memoryvi
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ModelError(
-            f"{os.fspath(path)}: the model cannot be written ({why}); the previous file, if any, is unchanged"
+            f"the model cannot be written ({why})", "the previous file, if any, is unchanged", file=os.fspath(path)
         ) from error
     return written
 
@@ -195,18 +195,40 @@ def read(
     return decode(content_of(shown, mmap), shown, verify=verify)
 
 
+@dataclass(frozen=True)
+class TensorFile:
+    """A file of tensors that is read and written as a whole."""
+
+    path: str | os.PathLike[str]
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return os.fspath(self.path)
+
+    def read(self) -> tuple[dict[str, Array], dict[str, Any]] | None:
+        """The content as by `read`, None if there is no file."""
+        return read(self.path) if os.path.exists(self.path) else None
+
+    def write(self, tensors: Mapping[str, Array | StreamedTensor], header: Mapping[str, Any]) -> None:
+        """Write the content as by `write`."""
+        write(self.path, tensors, header)
+
+
 def decode(content: Bytes, shown: str, *, verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
     """The tensors and the header of a model file from its bytes, checked as by `read`. ``shown`` is for messages."""
     version, hash_at, start = _check_beginning(shown, content)
     if verify and _digest_of(content, hash_at) != content[hash_at : hash_at + len(_NO_HASH)].tobytes().decode():
         raise ModelError(
-            f"{shown}: the model is damaged: its content does not match its hash (an incomplete copy, or bytes were "
-            "changed); copy it again, or train again"
+            "the model is damaged: its content does not match its hash (an incomplete copy, or bytes were changed)",
+            "copy it again, or train again",
+            file=shown,
         )
     if version > FORMAT_VERSION:
         raise ModelError(
-            f"{shown}: the model has format version {version}, this version of corate reads versions up to "
-            f"{FORMAT_VERSION}; upgrade corate"
+            f"the model has format version {version}, this version of corate reads versions up to {FORMAT_VERSION}",
+            "upgrade corate",
+            file=shown,
         )
     entries, header = _decode_header(shown, content[8:start].tobytes())
     return _views(shown, content[start:], entries), header
@@ -355,16 +377,16 @@ def content_of(path: str, mapped: bool) -> Bytes:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would block
             what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-            raise ModelError(f"{path}: not a corate model: this is {what}; {_REMEDY}")
+            raise ModelError(f"not a corate model: this is {what}", _REMEDY, file=path)
         with open(path, "rb") as file:
             if mapped and os.name != "nt" and os.fstat(file.fileno()).st_size > 0:
                 content = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
             else:
                 content = np.fromfile(file, dtype=np.uint8)
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such file; {_REMEDY}") from None
+        raise ModelError("no such file", _REMEDY, file=path) from None
     except OSError as error:
-        raise ModelError(f"{path}: the model cannot be read ({error.strerror or error})") from error
+        raise ModelError(f"the model cannot be read ({error.strerror or error})", file=path) from error
     except ValueError as error:
         if isinstance(error, ModelError):
             raise
@@ -379,13 +401,14 @@ def _check_beginning(path: str, content: Bytes) -> tuple[int, int, int]:
     match = _BEGINNING.match(first, 8)
     if match is None:
         raise ModelError(
-            f"{path}: not a corate model: it looks like {_looks_like(first)}, or a badly damaged model; {_REMEDY}"
+            f"not a corate model: it looks like {_looks_like(first)}, or a badly damaged model", _REMEDY, file=path
         )
     start = 8 + int.from_bytes(first[:8], "little")
     if start > min(len(content), _LONGEST_HEADER + 8) or start % 8:
         raise ModelError(
-            f"{path}: the model is damaged: its header ends at byte {start}, the file has "
-            f"{counted(len(content), 'byte')}; copy it again, or train again"
+            f"the model is damaged: its header ends at byte {start}, the file has {counted(len(content), 'byte')}",
+            "copy it again, or train again",
+            file=path,
         )
     return int(match[1]), match.start(2), start
 
@@ -409,7 +432,7 @@ def _digest_of(content: Bytes, hash_at: int) -> str:
 
 
 def _refuse(path: str, why: str) -> NoReturn:
-    raise ModelError(f"{path}: the model cannot be used: {why}; copy it again, or train again")
+    raise ModelError(f"the model cannot be used: {why}", "copy it again, or train again", file=path)
 
 
 def _decode_header(path: str, text: bytes) -> tuple[dict[str, Any], dict[str, Any]]:

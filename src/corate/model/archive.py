@@ -19,7 +19,7 @@ from corate.corpus.attributes import JOINER, OLD_JOINER
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.counting.word_pairs import WordPairCounts
 from corate.display import told
-from corate.errors import FeatureError, ModelError
+from corate.errors import Argument, FeatureError, ModelError, placed
 from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
 from corate.features.ready_made import Bins, FeatureFunction
@@ -157,15 +157,18 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
 def _checked(tensors: Tensors, header: dict[str, Any], features: FeatureFunction | None, shown: str) -> Tagger:
     """The tagger of these tensors; raises ModelError, which names the file, if there is none."""
     if header.get("kind") == "graph":
-        raise ModelError(f"{shown}: this is a graph model, not a tagger; load it with corate.GraphModel.load")
+        raise ModelError("this is a graph model, not a tagger", "load it with corate.GraphModel.load", file=shown)
     try:
-        _refuse_unknown(tensors, header)
-        return _tagger(tensors, header, features)
-    except ModelError as error:
-        raise ModelError(f"{shown}: {error}") from None
+        with placed(file=shown):
+            _refuse_unknown(tensors, header)
+            return _tagger(tensors, header, features)
+    except ModelError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, FeatureError) as error:
         raise ModelError(
-            f"{shown}: the file contains no model that corate can use ({type(error).__name__}: {error}); train it again"
+            f"the file contains no model that corate can use ({type(error).__name__}: {error})",
+            "train it again",
+            file=shown,
         ) from None
 
 
@@ -189,10 +192,11 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         )
     if header["needs_function"] and function is None:
         raise ModelError(
-            "the model was trained with a Python function for features; load it with features=, the same function"
+            "the model was trained with a Python function for features",
+            f"load it with {Argument('features')}, the same function",
         )
     if function is not None and not header["needs_function"]:
-        raise ModelError("the model was trained without a feature function; load it without features=")
+        raise ModelError("the model was trained without a feature function", f"load it without {Argument('features')}")
     record = _get_record(header)
     if function is not None:
         refuse_other_function(record.get("function_sample", []), function)

@@ -267,12 +267,12 @@ def check_scheme(names: Sequence[str], scheme: str) -> None:
     roles = {name: parse(name)[0] for name in names}
     strange = [name for name, role in roles.items() if role not in ("", "O") and name[0] not in SCHEMES[scheme]]
     if strange:
-        raise ConfigError(f"scheme: the model's label {strange[0]!r} is not in {scheme}", option="scheme")
+        raise ConfigError(f"the model's label {strange[0]!r} is not in the scheme {scheme}", option="scheme")
     if not set(roles.values()) - {"", "O"}:
-        raise ConfigError("scheme: the labels of the model mark no spans, so no scheme applies", option="scheme")
+        raise ConfigError("the labels of the model mark no spans, so no scheme applies", option="scheme")
     if scheme not in ("IOB1", "IOB2") and not {"E", "S"} & set(roles.values()):
         raise ConfigError(
-            f"scheme: no label of the model ends a span, so its labels are not in {scheme}", option="scheme"
+            f"no label of the model ends a span, so its labels are not in the scheme {scheme}", option="scheme"
         )
 
 
@@ -292,7 +292,7 @@ def _scheme_of(names: Sequence[str], edges: EdgeScores) -> str:
     if not prefixes <= set("BI"):
         found = scheme_with(prefixes)
         if found is None:
-            raise ConfigError("scheme: the labels of the model are in no known scheme; name it", option="scheme")
+            raise ConfigError("the labels of the model are in no known scheme; name it", option="scheme")
         return found
     ids = {name: i for i, name in enumerate(names)}
     outside = [len(names), *(ids[name] for name in names if name == "O")]

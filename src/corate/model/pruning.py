@@ -16,7 +16,7 @@ from corate.rows import SparseRows
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
-__all__ = ["pruned", "shrunk", "without_idle", "without_rare"]
+__all__ = ["shrunk", "without_idle", "without_rare"]
 
 
 def without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> ChainModel:
@@ -45,8 +45,8 @@ def _taken(model: ChainModel, smaller: Vocabulary, rows: NDArray[np.int64]) -> t
     return smaller, replace(model, weights=model.weights.take(rows), edge_weights=edge_weights)
 
 
-def pruned(tagger: Tagger, rare: int) -> Tagger:
-    """A tagger without the conjunctions seen less than ``rare`` times in training; see `Tagger.pruned`."""
+def _without_rare_conjunctions(tagger: Tagger, rare: int) -> Tagger:
+    """A tagger without the conjunctions seen less than ``rare`` times in training."""
     if tagger.counts is None:
         if tagger.method != "empirical":
             raise ModelError(
@@ -62,7 +62,7 @@ def shrunk(tagger: Tagger, drop_below: float, rare: int, counts: bool) -> Tagger
     """A smaller tagger; see `Tagger.shrunk`."""
     if not 0 <= drop_below < np.inf:
         raise ConfigError(f"drop_below must be a number from 0, not {drop_below!r}", option="drop_below")
-    tagger = tagger if rare < 2 else pruned(tagger, rare)
+    tagger = tagger if rare < 2 else _without_rare_conjunctions(tagger, rare)
     about: dict[str, Any] = {} if rare < 2 else {"drop_rare": rare}
     if not counts:
         tagger = replace(tagger, counts=None)

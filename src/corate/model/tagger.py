@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ from corate.corpus import Column, Corpus, StringTable, listed
 from corate.corpus.attributes import ItemSequence
 from corate.counting.counts import Counts
 from corate.display import counted
-from corate.errors import ConfigError, DataError, ModelError
+from corate.errors import Argument, ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
@@ -32,10 +33,9 @@ from corate.model.frames import FrameTagging
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
-from corate.model.pruning import pruned, shrunk
+from corate.model.pruning import shrunk
 from corate.model.questions import Questions
 from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
-from corate.rows import owners_of
 from corate.types import Csr
 
 if TYPE_CHECKING:
@@ -255,9 +255,13 @@ class Tagger(Questions, FrameTagging):
                 data, self.labels, positions, separator or "", comment or "", threads, first_line
             )
         except RuntimeError as error:
+            line, width = error.args
             hint = comment_hint(*data.split(b"\n"), comment=comment)
             raise DataError(
-                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with columns={hint}"
+                f"{counted(width, 'column')}, but the model reads column {max(positions) + 1} "
+                f"({', '.join(self.vocabulary.columns)})",
+                f"name the columns with {Argument('columns')}{hint}",
+                line=line,
             ) from None
 
     def tag_conllu(
@@ -289,9 +293,9 @@ class Tagger(Questions, FrameTagging):
                 data, positions, list(place.columns), texts, place.key, check_threads(threads), first_line
             )
         except RuntimeError as error:
-            line = int(str(error))
+            line, _ = error.args
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
-            raise DataError(f"line {line}: {conllu.bad_row(row)}") from None
+            raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
         if not isinstance(data, bytes):
@@ -322,7 +326,8 @@ class Tagger(Questions, FrameTagging):
                 return names
         raise DataError(
             f"the first row has {counted(width, 'column')}, but the training data had "
-            f"{len(self.layout)} ({', '.join(self.layout)}); name the columns with columns="
+            f"{len(self.layout)} ({', '.join(self.layout)})",
+            f"name the columns with {Argument('columns')}",
         )
 
     def lattice(
@@ -426,7 +431,7 @@ class Tagger(Questions, FrameTagging):
         """
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
-        origin = owners_of(edges.offsets)
+        origin = edges.owners
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 
@@ -486,12 +491,9 @@ class Tagger(Questions, FrameTagging):
         return update(self, corpus)
 
     def pruned(self, rare: int) -> Tagger:
-        """A smaller tagger, without combined features (such as word pairs) that were seen fewer than ``rare`` times.
-
-        Their counts are dropped too, so a later :meth:`update` does not know them. Raises ModelError if the model has
-        no counts; see :meth:`update`.
-        """
-        return pruned(self, rare)
+        """Deprecated: use :meth:`shrunk` with ``rare``."""
+        _use_shrunk("Tagger.pruned")
+        return self.shrunk(rare=rare)
 
     def shrunk(self, *, drop_below: float = 0.0, rare: int = 0, counts: bool = True) -> Tagger:
         """A smaller tagger, without training again. It may return other labels, so evaluate it.
@@ -499,10 +501,12 @@ class Tagger(Questions, FrameTagging):
         Args:
             drop_below: drop weights of features between ``-drop_below`` and ``drop_below``, and then features without
                 weights.
-            rare: drop combined features that were seen fewer times than this, as :meth:`pruned` does; 0 drops none.
+            rare: drop combined features (such as word pairs) that were seen fewer times than this; 0 drops none. Their
+                counts are dropped too, so a later :meth:`update` does not know them.
             counts: whether to keep the counts. Without them, the tagger cannot be updated.
 
-        ``save(half=True)`` makes the model file still smaller.
+        ``save(half=True)`` makes the model file still smaller. Raises ModelError if ``rare`` is given and the model has
+        no counts; see :meth:`update`.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET")]]))
@@ -530,8 +534,7 @@ class Tagger(Questions, FrameTagging):
             path: the path of the file.
             counts: whether to store the counts. Without them, the file is smaller, and the model cannot be updated.
             half: store scores in 16 bits, for a smaller file.
-            rare: leave out combined features that were seen fewer times than this, as :meth:`pruned` does; 0 leaves out
-                none.
+            rare: deprecated; use :meth:`shrunk` before.
             format: ``"corate"`` or ``"crfsuite"``. By default, ``"crfsuite"`` for a path that ends in ``.crfsuite``,
                 else ``"corate"``.
             bias: for CRFsuite: the name of a feature that every token has. It gets the weights of single labels, which
@@ -542,15 +545,22 @@ class Tagger(Questions, FrameTagging):
         """
         if format not in (None, "corate", "crfsuite"):
             raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")
-        tagger = self if rare < 2 else self.pruned(rare)
+        tagger = self
+        if rare:
+            _use_shrunk("Tagger.save(rare=...)")
+            tagger = self.shrunk(rare=rare)
         from corate.model import archive, crfsuite
 
         if format == "crfsuite" or (format is None and crfsuite.has_suffix(path)):
             if half:
-                raise ConfigError("a CRFsuite file stores weights in 64 bits; omit half=True", option="half")
+                raise ConfigError(
+                    "a CRFsuite file stores weights in 64 bits", f"omit {Argument('half', True)}", option="half"
+                )
             return crfsuite.save(tagger, path, bias)
         if bias is not None:
-            raise ConfigError("bias= is for CRFsuite files; a corate file stores the weights of labels", option="bias")
+            raise ConfigError(
+                f"{Argument('bias')} is for CRFsuite files", "a corate file stores the weights of labels", option="bias"
+            )
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
@@ -567,3 +577,11 @@ class Tagger(Questions, FrameTagging):
         from corate.model.archive import from_bytes, to_bytes
 
         return from_bytes(to_bytes(self), self.function)
+
+
+def _use_shrunk(old: str) -> None:
+    warnings.warn(
+        f"{old} is deprecated, and will be removed in version 0.4; use Tagger.shrunk(rare=...)",
+        FutureWarning,
+        stacklevel=3,
+    )

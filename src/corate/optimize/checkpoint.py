@@ -1,18 +1,16 @@
-"""Checkpoints: the state of a stochastic run in a file, so that it can be resumed after a stop."""
+"""Checkpoints: the state of a stochastic run, so that it can be resumed after a stop. Callers say where it is kept."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.display import counted
-from corate.errors import ModelError
-from corate.io import tensor_file
+from corate.errors import ModelError, placed
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 __all__ = ["Checkpoint", "digest_of"]
@@ -31,46 +29,60 @@ def digest_of(arrays: Iterable[NDArray[Any] | None]) -> str:
     return digest.hexdigest()
 
 
-class Checkpoint:
-    """A file with the weights and the number of passes of a run. It belongs to one set of data and settings."""
+class Store(Protocol):
+    """Keeps tensors and what is known about them, for example in a file."""
 
-    def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
-        self.path, self.fingerprint = path, fingerprint
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        ...
+
+    def read(self) -> tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None:
+        """What was written last, None if nothing was."""
+        ...
+
+    def write(self, tensors: Mapping[str, NDArray[Any]], header: dict[str, Any]) -> object:
+        """Replace what was written before."""
+        ...
+
+
+class Checkpoint:
+    """The weights and the number of passes of a run. It belongs to one set of data and settings."""
+
+    def __init__(self, store: Store, fingerprint: dict[str, Any]) -> None:
+        self.store, self.fingerprint = store, fingerprint
 
     def save(self, run: AdaGrad | AveragedPerceptron, top: float = -1.0, waited: int = 0) -> None:
         """Write the run's state, its best held-out accuracy so far (-1 without held-out data), and the passes since."""
         header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": top, "waited": waited}
         if isinstance(run, AdaGrad):
             header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
-        header["of"] = self.fingerprint
-        tensor_file.write(self.path, run.tensors, header)
+        self.store.write(run.tensors, {**header, "of": self.fingerprint})
 
     def restore(self, run: AdaGrad | AveragedPerceptron, passes: int) -> tuple[float, int]:
-        """Resume the run from the file, and return the accuracy and passes saved with it; (-1, 0) without a file.
+        """Resume the run, and return the accuracy and passes saved with it; (-1, 0) if nothing was saved.
 
-        Raises ModelError if the file belongs to another run, or has more than ``passes`` passes.
+        Raises ModelError if the state belongs to another run, or has more than ``passes`` passes.
         """
-        if not os.path.exists(self.path):
+        found = self.store.read()
+        if found is None:
             return -1.0, 0
-        tensors, header = tensor_file.read(self.path)
-        if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
-            raise ModelError(
-                f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
-            )
-        if not _fits(tensors, header, run):
-            raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
-        if header["passes"] > passes:
-            raise ModelError(
-                f"{os.fspath(self.path)}: the checkpoint has made {counted(header['passes'], 'pass')}, this run makes "
-                f"{passes}; name another file or remove it"
-            )
+        tensors, header = found
+        with placed(file=self.store.name):
+            if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
+                raise ModelError("the checkpoint is of other data or settings", "name another file or remove it")
+            if not _fits(tensors, header, run):
+                raise ModelError("the checkpoint does not fit this run", "remove it")
+            if header["passes"] > passes:
+                made = f"the checkpoint has made {counted(header['passes'], 'pass')}, this run makes {passes}"
+                raise ModelError(made, "name another file or remove it")
         run.resume(tensors, header["passes"])
         for name in STEPS if isinstance(run, AdaGrad) else ():
             setattr(run, name, float(header.get(name, getattr(run, name))))
         return float(header["accuracy"]), header.get("waited", 0)
 
 
-def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | AveragedPerceptron) -> bool:
+def _fits(tensors: Mapping[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | AveragedPerceptron) -> bool:
     """Whether the content of a file is a valid state of the run. The file is not trusted."""
     numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
     if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:

@@ -1,6 +1,6 @@
 """Stochastic passes and iterations of L-BFGS, with early stopping on held-out sentences, progress and Ctrl-C.
 
-Early stopping goes by accuracy, or by F1 if labels mark spans: see :func:`corate.counting.tuning.score_of`.
+Early stopping goes by accuracy, or by F1 if labels mark spans: see `corate.optimize.tuning.score_of`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corate.counting.tuning import Results, accuracy_of, clearly_better, f1_of, score_of
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.lbfgs import Objective, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
+from corate.optimize.tuning import Results, accuracy_of, clearly_better, f1_of, score_of
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.types import F32, F64
 
@@ -47,13 +47,13 @@ class Fitted:
 def make_passes(
     run: AdaGrad | AveragedPerceptron,
     passes: int,
-    one_pass: Callable[[], float],
     stage: str,
     progress: OnProgress = ignore_progress,
     *,
     correct_tokens: CorrectTokens | None = None,
     store: Checkpoint | None = None,
     keep: bool = True,
+    slack: float | None = None,
 ) -> Fitted:
     """Make stochastic passes, with early stopping on held-out tokens.
 
@@ -61,9 +61,20 @@ def make_passes(
     risen for ``PATIENCE_PASSES`` passes. A pass that is slightly worse, perhaps by chance, is kept: more passes usually
     give better weights.
 
-    ``one_pass`` makes a pass and returns its loss. With ``keep``, Ctrl-C stops early if at least one pass is done.
-    Otherwise it raises KeyboardInterrupt.
+    With ``slack``, a pass of AdaGrad that diverges is repeated (see `AdaGrad.pass_within`). With ``keep``, Ctrl-C stops
+    early if at least one pass is done. Otherwise it raises KeyboardInterrupt.
     """
+
+    def one_pass() -> float:
+        done = run.passes
+
+        def report(part: float) -> None:
+            progress(ProgressEvent(stage, (done + part) / passes))
+
+        if slack is None or isinstance(run, AveragedPerceptron):
+            return run.pass_once(report)
+        return run.pass_within(slack, report)
+
     kept, top, waited, stopped = None, -1.0, 0, False
     if store is not None:
         top, waited = store.restore(run, passes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,10 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.errors import DataError
 from corate.optimize.pieces import Pieces
 from corate.types import F32
 
 __all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Steps"]
+
+#: When a pass has diverged (see `AdaGrad.pass_within`), and how often it is repeated.
+TOO_FAR, MOST_HALVINGS = 1.5, 40
 
 
 class Steps(Protocol):
@@ -133,6 +139,29 @@ class AdaGrad:
         some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
         loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
         return loss / max(1, len(some))
+
+    def pass_within(self, slack: float, progress: Callable[[float], None] = lambda done: None) -> float:
+        """Make a pass; returns the loss at its end. If it diverges, undo it and repeat it with half the step size.
+
+        A pass has diverged if its loss exceeds TOO_FAR times the previous loss plus ``slack``.
+        """
+        if self.passes == 0:
+            self.latest = self.estimate()
+        limit = TOO_FAR * self.latest + slack
+        for _ in range(MOST_HALVINGS):
+            kept = self.kept()
+            mean = self.pass_once(progress)
+            # The mean loss of the pass can be low even if the loss at its end is high.
+            loss = self.latest if math.isfinite(mean) else mean
+            if loss <= limit:
+                return loss
+            self.take_back(kept)
+            warnings.warn(
+                f"the loss rose to {loss:.4g} with rate {2 * self.rate:g}; the pass is repeated with rate "
+                f"{self.rate:g}",
+                stacklevel=2,
+            )
+        raise DataError("training diverges even with a much smaller step size", "give a smaller rate")
 
     def kept(self) -> tuple[F32, F32, int, float]:
         """The state that :meth:`take_back` needs to undo the next pass."""

@@ -67,8 +67,9 @@ def _ours(
 ) -> Outcome:
     import corate
     from corate.formats import read
+    from corate.training.options import METHODS, OPTIONS
 
-    options = dict(cell.options)
+    options = {"method": "polish", **cell.options}
     if cell.held_out:
         columns = cell.columns.split(",")
         options["held_out"] = read(folder / cell.held_out, format="columns", columns=columns, separator="\t")
@@ -81,9 +82,10 @@ def _ours(
         else:
             say(event="stage", stage=str(event), done=event.fraction)
 
+    method = METHODS[options.pop("method")](**{name: options.pop(name) for name in OPTIONS.keys() & options.keys()})
     begin()
     started = time.perf_counter()
-    tagger = corate.train(train, seed=cell.seed, threads=cell.threads, progress=progress, **options)
+    tagger = corate.train(train, method, seed=cell.seed, threads=cell.threads, progress=progress, **options)
     seconds = time.perf_counter() - started
     say(event="trained", seconds=seconds)
     report = corate.evaluate(tagger, test)

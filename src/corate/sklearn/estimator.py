@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from contextlib import suppress
 from types import MethodType
 from typing import Any
 
@@ -24,15 +25,17 @@ from corate.model.tagger import Tagger
 from corate.sklearn.inputs import read_labels, read_like, read_sentences
 from corate.spans import are_spans
 from corate.training.api import train, update
-from corate.training.options import METHODS, OPTION_METHODS, Empirical, FittedMethod, Method, options_of
+from corate.training.options import METHODS, OPTIONS, Method
 from corate.training.resolve import resolve_method
 
 __all__ = ["LabelLists", "SequenceTagger"]
 
 #: What `SequenceTagger.score` can measure.
 _SCORES = ("accuracy", "f1")
+#: The options that are parameters, of which None means the default of the method. ``fit`` takes the sentence weights.
+_PARAMETERS = {name: option for name, option in OPTIONS.items() if option.flag and not option.expert}
 #: Options of the first call of ``partial_fit``: a model that is trained further keeps what they chose.
-_FIRST_ONLY = ("all_labels", "base", "parts", "tune")
+_FIRST_ONLY = tuple(name for name, option in OPTIONS.items() if "init" in option.refused)
 
 
 class LabelLists(list[list[str]]):
@@ -69,17 +72,17 @@ def _check_learns_more(estimator: SequenceTagger) -> None:
 
     L-BFGS goes to the optimum of the new sentences, and forgets the old ones.
     """
-    method = METHODS.get(str(estimator.method))
-    if method is None:  # fit says which methods there are
+    if estimator.method not in METHODS:  # fit says which methods there are
         return
-    if method is not Empirical and not method.takes_init:
-        able = ", ".join(name for name, other in METHODS.items() if other is Empirical or other.takes_init)
+    method = METHODS[estimator.method]
+    if "partial_fit" not in method.places:
+        able = ", ".join(name for name, other in METHODS.items() if "partial_fit" in other.places)
         raise AttributeError(f"the method {method.name!r} has no partial_fit; these have it: {able}")
-    if (estimator.optimizer or getattr(method, "optimizer", None)) == "lbfgs":
-        raise AttributeError(f"{method.name!r} has partial_fit only with stochastic steps; set optimizer='adagrad'")
+    with suppress(ConfigError):  # fit says which options are wrong
+        if estimator._method().refused("partial_fit") is not None:
+            raise AttributeError(f"{method.name!r} has partial_fit only with stochastic steps; set optimizer='adagrad'")
 
 
-@dataclass(eq=False, repr=False)
 class SequenceTagger(BaseEstimator):
     """A scikit-learn estimator that labels sequences, such as the tokens of sentences.
 
@@ -123,65 +126,35 @@ class SequenceTagger(BaseEstimator):
         threads: the number of threads of ``fit``, ``predict`` and ``score``. The result does not depend on it.
         seed: the random seed. It determines which sentences are held out, and the order of stochastic steps.
         scoring: what :meth:`score` returns: ``"accuracy"`` of tokens, or ``"f1"`` of spans.
+        expert: options of the method that few users need, as a dict.
     """
 
-    method: str = "polish"
-    _: KW_ONLY
-    features: FeatureSource = None
-    raw: RawText | None = None
-    raw_classes: int | Sequence[int] | None = None
-    columns: Sequence[str] | None = None
-    init: Tagger | str | os.PathLike[str] | None = None
-    calibrate: bool = False
-    constrain: str | None = None
-    threads: int = 1
-    seed: int = 0
-    scoring: str = "accuracy"
-    # The options of the methods, in the order of corate.training.options. None means the default of the method.
-    all_labels: bool | None = None
-    many_labels: bool | None = None
-    tune: bool | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    label_weights: Mapping[str, float] | None = None
-    cutoff: int | None = None
-    lattice: str | None = None
-    transitions: str | None = None
-    boundaries: bool | None = None
-    parts: bool | None = None
-    order: int | None = None
-    unknown: str | None = None
-    base: str | None = None
-    optimizer: str | None = None
-    c2: float | None = None
-    rate: float | None = None
-    passes: int | None = None
-    batch: int | None = None
-    temper: float | None = None
-    edge: float | None = None
-    ladder: str | None = None
-    pairs: str | None = None
-    word_k: float | None = None
-    lower_k: float | None = None
-    rung_k: float | None = None
-    rare: int | None = None
-    pair_k: float | None = None
-    class_k: float | None = None
-    neighbour: float | None = None
-    context: float | None = None
-    oov: float | None = None
-    oov_constant: float | None = None
-    edge_k: float | None = None
-    threshold: float | None = None
-    cap: int | None = None
-    coupling: str | None = None
-    space: str | None = None
-    iterations: int | None = None
-    sigma2: float | None = None
-    edge_sigma2: float | None = None
-    half_passes: int | None = None
-    pair_passes: int | None = None
-    coupling_weight: float | None = None
-    c1: float | None = None
+    def __init__(
+        self,
+        method: str = "polish",
+        *,
+        features: FeatureSource = None,
+        raw: RawText | None = None,
+        raw_classes: int | Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
+        init: Tagger | str | os.PathLike[str] | None = None,
+        calibrate: bool = False,
+        constrain: str | None = None,
+        threads: int = 1,
+        seed: int = 0,
+        scoring: str = "accuracy",
+        expert: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        self.method, self.features, self.raw, self.raw_classes = method, features, raw, raw_classes
+        self.columns, self.init, self.calibrate, self.constrain = columns, init, calibrate, constrain
+        self.threads, self.seed, self.scoring, self.expert = threads, seed, scoring, expert
+        unknown = options.keys() - OPTIONS.keys() | options.keys() & {"sentence_weights"}
+        if unknown:
+            raise TypeError(f"SequenceTagger got an unexpected keyword argument {min(unknown)!r}")
+        for name in OPTIONS:
+            if name in _PARAMETERS or options.get(name) is not None:
+                setattr(self, name, options.get(name))
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -233,8 +206,7 @@ class SequenceTagger(BaseEstimator):
             return self.fit(X, y, sample_weight)
         method = self._method(sample_weight, left_out=_FIRST_ONLY)
         corpus = self._corpus(X, read_labels(y))
-        empirical = method.name == "empirical"
-        tagger = update(self.tagger_, corpus) if empirical else self._train(corpus, method, init=self.tagger_)
+        tagger = update(self.tagger_, corpus) if method.counts_only else self._train(corpus, method, init=self.tagger_)
         return self._learned(tagger, getattr(self, "n_features_in_", None))
 
     def _train(self, corpus: Corpus, method: Method, **arguments: Any) -> Tagger:
@@ -250,7 +222,7 @@ class SequenceTagger(BaseEstimator):
             del self.n_features_in_
         return self
 
-    def _method(self, sample_weight: ArrayLike | None, left_out: Sequence[str] = ()) -> Method:
+    def _method(self, sample_weight: ArrayLike | None = None, left_out: Sequence[str] = ()) -> Method:
         """The options of the training method. Sentences are weighted by ``sample_weight``."""
         if not isinstance(self.method, str):
             raise ConfigError(
@@ -258,16 +230,15 @@ class SequenceTagger(BaseEstimator):
                 "parameters of SequenceTagger",
                 option="method",
             )
-        left_out = ("sentence_weights", *left_out)
-        given = {name: getattr(self, name) for name in OPTION_METHODS if name not in left_out}
-        method = resolve_method(self.method, given)
+        given = {name: getattr(self, name) for name in _PARAMETERS if name not in left_out}
+        method = resolve_method(self.method, given | {"expert": self.expert})
         if sample_weight is None:
             return method
-        if not isinstance(method, FittedMethod):
+        if not method.has("sentence_weights"):
             raise ConfigError(
                 f"the method {method.name!r} takes no sample_weight; use another method", option="sample_weight"
             )
-        return replace(method, sentence_weights=np.asarray(sample_weight, dtype=float).tolist())
+        return method.changed(sentence_weights=np.asarray(sample_weight, dtype=float).tolist())
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
@@ -347,6 +318,20 @@ class SequenceTagger(BaseEstimator):
 
     # -- what scikit-learn asks for --------------------------------------------------------------------------------
 
+    def set_params(self, **params: Any) -> SequenceTagger:
+        """Set parameters; returns the estimator."""
+        for name in [name for name in params if name in OPTIONS and OPTIONS[name].expert]:
+            setattr(self, name, params.pop(name))
+        super().set_params(**params)
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle; before version 0.3, expert options were attributes."""
+        old = {name: value for name, value in state.items() if name in OPTIONS and OPTIONS[name].expert}
+        expert = {name: value for name, value in old.items() if value is not None}
+        kept = {name: value for name, value in state.items() if name not in old}
+        super().__setstate__({"expert": expert or None, **kept})
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -361,22 +346,40 @@ class SequenceTagger(BaseEstimator):
         return {"X_types": ["3darray", "string", "dict"], "requires_y": True}
 
 
-# -- the options in the docstring --------------------------------------------------------------------------------------
+# -- the options as parameters -----------------------------------------------------------------------------------------
 
 
-def _option_help(name: str) -> str:
-    """The help text of an option, with its methods; several texts if methods differ."""
-    methods: dict[str, list[str]] = {}
-    for method in OPTION_METHODS[name]:
-        methods.setdefault(options_of(METHODS[method])[name].help, []).append(method)
-    return " ".join(f"{text} ({', '.join(owners)})" for text, owners in methods.items())
+class _ExpertAttribute:
+    """An expert option as an attribute, which it was before version 0.3: it is kept in ``expert``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: SequenceTagger | None, owner: type | None = None) -> Any:
+        return self if estimator is None else (estimator.expert or {}).get(self.name)
+
+    def __set__(self, estimator: SequenceTagger, value: Any) -> None:
+        warnings.warn(
+            f"{self.name} is deprecated, and will be removed in version 0.4; set expert={{{self.name!r}: {value!r}}}",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        estimator.expert = {**(estimator.expert or {}), self.name: value}
 
 
-SequenceTagger.__doc__ = "\n".join(
-    [
-        inspect.cleandoc(SequenceTagger.__doc__ or ""),
-        "",
-        "Options of the training methods, with the methods that have them. None means the default of the method:",
-        *(f"    {name}: {_option_help(name)}" for name in OPTION_METHODS if name != "sentence_weights"),
-    ]
-)
+def _with_options(estimator: type[SequenceTagger]) -> None:
+    """Add the options of the methods to the signature and the docstring."""
+    for name, option in OPTIONS.items():
+        if option.expert:
+            setattr(estimator, name, _ExpertAttribute(name))
+    signature = inspect.signature(estimator.__init__)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in _PARAMETERS]
+    # scikit-learn reads the names of the parameters from this signature.
+    estimator.__init__.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    lines = [f"    {name}: {option.help} ({', '.join(option.methods)})" for name, option in _PARAMETERS.items()]
+    title = "Options of the training methods, with the methods that have them. None means the default of the method:"
+    estimator.__doc__ = "\n".join([inspect.cleandoc(estimator.__doc__ or ""), "", title, *lines])
+
+
+_with_options(SequenceTagger)

@@ -77,7 +77,7 @@ def _tokens(sentence: Any, index: int) -> list[Any] | NDArray[Any]:
         matrix = np.empty(0)
     if matrix.ndim != 2:
         raise DataError(
-            f"sentence {index}: numeric features must be an array of shape (tokens, features), as many numbers for "
-            "each token"
+            "numeric features must be an array of shape (tokens, features), as many numbers for each token",
+            sentence=index,
         )
     return matrix

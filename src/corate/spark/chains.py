@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import portable
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, Tokens
@@ -34,7 +33,7 @@ from corate.label_parts import LabelParts
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.rows import LabelRows, SparseRows, rows_of_keys
+from corate.rows import LabelRows, SparseRows, rows_of_keys, sums_by_key
 from corate.spark.counting import Source, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining
@@ -69,10 +68,8 @@ class Layout:
 
     def merged(self, other: Layout) -> Layout:
         """The layout of both."""
-        keys, where = np.unique(np.concatenate([self.triples, other.triples]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where, np.concatenate([self.triple_counts, other.triple_counts]))
-        return Layout(np.union1d(self.edges, other.edges), keys, counts)
+        triples = sums_by_key([self.triples, other.triples], [self.triple_counts, other.triple_counts])
+        return Layout(np.union1d(self.edges, other.edges), *triples)
 
 
 NO_LAYOUT = Layout(*(np.zeros(0, np.int64) for _ in range(3)))
@@ -339,13 +336,13 @@ def fit_by_mixing(cluster: Cluster, training: MixedTraining, rounds: int) -> Fit
 
 def fit_by_gradients(cluster: Cluster, training: MixedTraining) -> Fitted:
     """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
-    precision = 2.0 * training.p.c2
 
     def objective(weights: F64) -> tuple[float, F64]:
         sent = cluster.sent(weights)
         value, gradient = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
         sent.destroy()
-        return value + 0.5 * precision * portable.dot(weights, weights), gradient + precision * weights
+        penalty, pull = training.p.penalty(weights)
+        return value + penalty, gradient + pull
 
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}

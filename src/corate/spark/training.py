@@ -28,7 +28,7 @@ from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_start
 from corate.training.empirical import PRESETS_OF_LADDERS, EmpiricalTraining
 from corate.training.lattice_costs import LatticeCosts
-from corate.training.options import Empirical, Method, Polish, Standard
+from corate.training.options import METHODS, Empirical, Method, Polish, Standard
 from corate.training.prepared import corpus_summary, default_features
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
@@ -116,23 +116,20 @@ def _train_empirical(
 
 def _check(method: Method, rounds: int | None) -> None:
     """Raise ConfigError for methods and options that are not for Spark."""
-    if not isinstance(method, Empirical | Polish | Standard):
+    if "spark" not in method.places:
+        able = [repr(name) for name, other in METHODS.items() if "spark" in other.places]
         raise ConfigError(
-            f"Spark trains the methods 'empirical', 'polish' and 'standard', not {method.name!r}", option="method"
+            f"Spark trains the methods {', '.join(able[:-1])} and {able[-1]}, not {method.name!r}", option="method"
         )
     if rounds is not None:
-        if not isinstance(method, Polish):
+        if not method.in_passes:
             raise ConfigError("rounds is for the method 'polish'", option="rounds")
         check_whole("rounds", rounds, 1)
-    unset: dict[str, Any] = {"tune": False, "pairs": "labels"}
-    unset |= dict.fromkeys(("checkpoint", "label_weights", "sentence_weights", "unknown"))
-    for name, usual in unset.items():
-        if getattr(method, name, usual) != usual:
-            raise ConfigError(f"{name} is not for training on Spark; leave it unset", option=name)
-    if getattr(method, "base", None) == "separate":
-        raise ConfigError("the base 'separate' is not for training on Spark; choose another", option="base")
-    if isinstance(method, Standard) and method.optimizer != "lbfgs":
-        raise ConfigError("on Spark, the method 'standard' has the optimizer 'lbfgs'", option="optimizer")
+    refused = method.refused("spark")
+    if refused is not None:
+        raise ConfigError(
+            f"{refused.what} is not for training on Spark; leave {refused.option} unset", option=refused.option
+        )
 
 
 def _train_chains(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
-from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
+from corate.errors import Argument, ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.function_sample import function_sample
 from corate.features.ready_made import FeatureFunction
@@ -147,7 +147,7 @@ def train(
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
-            of the method polish.
+            of the method polish. ``expert`` is a mapping of options that few users need, such as ``{"batch": 4}``.
 
     Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
     has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.
@@ -212,7 +212,11 @@ def train_until_interrupted(
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
-        raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
+        raise ConfigError(
+            f"raw_classes is the number of classes that {Argument('raw')} learns",
+            f"give {Argument('raw')}",
+            option="raw_classes",
+        )
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:
@@ -287,13 +291,13 @@ def _with_word_classes(
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
     """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
-    if not isinstance(method, FittedMethod) or method.sentence_weights is None:
+    if method.sentence_weights is None:
         return method, corpus
     weights = np.asarray(method.sentence_weights, dtype=float)
     if weights.shape != (len(corpus),) or weights.all() or not weights.any():
         return method, corpus
     kept = np.flatnonzero(weights)
-    return replace(method, sentence_weights=weights[kept].tolist()), corpus.take(kept)
+    return method.changed(sentence_weights=weights[kept].tolist()), corpus.take(kept)
 
 
 def _starting_model(
@@ -462,7 +466,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     started = time.perf_counter()
     check_corpus(corpus)
     if tagger.method != "empirical":
-        further = "train it further on the new text, with init="
+        further = f"train it further on the new text, with {Argument('init')}"
         advice = "train it again on all the text" if tagger.model.locally_normalised else further
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:

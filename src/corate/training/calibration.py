@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from corate import portable
 from corate.corpus import Column, Corpus
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans, spans
-from corate.training.options import MEMM, FittedMethod, Method
+from corate.training.options import MEMM, Method
 from corate.training.start import RunContext
 
 __all__ = ["calibrated", "check_calibrates", "fit_temperature", "with_temperature"]
@@ -51,8 +51,9 @@ def check_calibrates(method: str) -> None:
     """Raise ConfigError for the method whose models are normalised at every position."""
     if method == MEMM.name:
         raise ConfigError(
-            f"a model of the method {method!r} is normalised at every position, so a temperature would change its "
-            f"labels; omit calibrate=True, or train with another method",
+            f"a model of the method {method!r} is normalised at every position, so a temperature "
+            "would change its labels",
+            f"omit {Argument('calibrate', True)}, or train with another method",
             option="calibrate",
         )
 
@@ -88,13 +89,12 @@ def _measured_temperature(
 ) -> float:
     if held_out is None:
         kept, left_out = _split(len(corpus), context.seed)
-        if isinstance(method, FittedMethod):
-            weights = method.sentence_weights
-            weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
-            method = replace(method, checkpoint=None, sentence_weights=weights)
+        weights = method.sentence_weights
+        weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
+        method = method.changed(checkpoint=None, sentence_weights=weights)
         tagger, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
     context.progress(ProgressEvent("calibrating"))
-    return fit_temperature(tagger, held_out, getattr(method, "unknown", None))
+    return fit_temperature(tagger, held_out, method.unknown)
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
@@ -140,7 +140,9 @@ def _token_losses(
     """The negative log-likelihood of the labels of tokens, by their marginal probabilities."""
     gold = _gold_candidates(tagger, held_out, lattice, unknown)
     if not len(gold):
-        raise DataError("there are no held-out tokens to calibrate on; give some, or omit calibrate=True")
+        raise DataError(
+            "there are no held-out tokens to calibrate on", f"give some, or omit {Argument('calibrate', True)}"
+        )
     return lambda at: -float(portable.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum())
 
 
@@ -179,7 +181,7 @@ def _span_losses(
 def _split(sentences: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The sentences to train on and those to fit a temperature on, at random; both ascending."""
     if sentences < 2:
-        raise DataError("calibrating needs two sentences or more; give held-out text with held_out=")
+        raise DataError("calibrating needs two sentences or more", f"give held-out text with {Argument('held_out')}")
     order = np.random.default_rng(seed).permutation(sentences)
     cut = max(1, round(_HELD_OUT_SHARE * sentences))
     return np.sort(order[cut:]), np.sort(order[:cut])

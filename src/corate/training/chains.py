@@ -12,8 +12,6 @@ The losses are in ``native/chain/chain.h``, sentences as training items in ``nat
 from __future__ import annotations
 
 import logging
-import math
-import warnings
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -26,13 +24,14 @@ from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
-from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
+from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
+from corate.optimize.tuning import Results, coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
 from corate.training.defaults import ChainParameters, recorded
@@ -57,9 +56,8 @@ TRIPLE_DECAY = 0.01
 
 #: The number of tokens that tuning trains and evaluates on.
 TUNING_TOKENS = 40_000
-#: A pass has diverged if its loss exceeds TOO_FAR times the previous loss plus SLACK per token.
-TOO_FAR, SLACK = 1.5, 1.0
-MOST_HALVINGS = 40
+#: A pass may exceed the previous loss by so much per token before it counts as diverged.
+SLACK = 1.0
 
 
 class ChainTraining:
@@ -303,7 +301,7 @@ class ChainTraining:
         """Fit weights to some sentences. Ctrl-C stops the main fit early; in other fits it raises KeyboardInterrupt."""
         if self.optimizer == "lbfgs":
             return make_iterations(
-                lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
+                lambda weights: items.chains.objective(weights, p.penalty.strength, self.context.threads),
                 self.initial_vector().astype(np.float64),
                 stage,
                 self.context.progress,
@@ -315,43 +313,17 @@ class ChainTraining:
         run = self.steps(items, p)
         store = None
         if main and self.method.checkpoint is not None:
-            store = Checkpoint(self.method.checkpoint, self._fingerprint(items))
+            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(items))
         return make_passes(
             run,
             p.passes,
-            lambda: self.make_pass(run, p.passes, stage),
             stage,
             self.context.progress,
             correct_tokens=correct_tokens,
             store=store,
             keep=main,
+            slack=SLACK * self._n_tokens(self.start) / max(1, len(run.items)),
         )
-
-    def make_pass(self, run: AdaGrad | AveragedPerceptron, passes: int, stage: str) -> float:
-        """Make one pass. If it diverges, undo it and repeat it with half the step size."""
-        done = run.passes
-
-        def progress(part: float) -> None:
-            self.context.progress(ProgressEvent(stage, (done + part) / passes))
-
-        if isinstance(run, AveragedPerceptron):
-            return run.pass_once(progress)
-        if done == 0:
-            run.latest = run.estimate()
-        limit = TOO_FAR * run.latest + SLACK * self._n_tokens(self.start) / max(1, len(run.items))
-        for _ in range(MOST_HALVINGS):
-            kept = run.kept()
-            mean = run.pass_once(progress)
-            # The mean loss of the pass can be low even if the loss at its end is high.
-            loss = run.latest if math.isfinite(mean) else mean
-            if loss <= limit:
-                return loss
-            run.take_back(kept)
-            warnings.warn(
-                f"the loss rose to {loss:.4g} with rate {2 * run.rate:g}; the pass is repeated with rate {run.rate:g}",
-                stacklevel=2,
-            )
-        raise DataError("training diverges even with a much smaller step size; give a smaller rate")
 
     def steps(self, items: ItemSet, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
         """A run of stochastic passes over the items, before its first pass."""
@@ -375,17 +347,14 @@ class ChainTraining:
 
     def _decay(self, items: ItemSet, p: ChainParameters, sentences: int) -> F32:
         """The share of the prior in one visit: of label pairs, of each edge feature and node feature, of triples."""
-        node = 2.0 * p.c2 / np.maximum(items.visits(len(self.start.slots)), 1)
+        node, pairs = p.penalty.per_visit(items.visits(len(self.start.slots))), p.penalty.per_visit([sentences])
         of_edges: Any = []
         if len(self.edge_rows):
-            of_edges = 2.0 * p.c2 / np.maximum(items.edge_visits(len(self.edge_rows)), 1)
-        pairs = 0.0
+            of_edges = p.penalty.per_visit(items.edge_visits(len(self.edge_rows)))
         if self.p.temper > 0:
-            node[-1] = 0.0  # no prior on the bias: it corrects the base scores
-        else:
-            pairs = 2.0 * p.c2 / max(1, sentences)
+            node[-1] = pairs[0] = 0.0  # no prior on the bias: it corrects the base scores
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
-        return np.concatenate([[pairs], of_edges, node, of_triples]).astype(np.float32)
+        return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
 
     def _fingerprint(self, items: ItemSet) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""

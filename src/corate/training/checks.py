@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corate.corpus import Column, Corpus
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 __all__ = ["check_label_number", "refuse_too_many_labels"]
 
@@ -39,19 +39,21 @@ def check_label_number(labels: int, words: int, values: int, tokens: int, method
     """
     if method != "empirical" and labels > MOST_LABELS:
         raise DataError(
-            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns with "
-            "columns= if another one contains the labels, or use the method 'empirical'"
+            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes",
+            f"name the columns with {Argument('columns')} if another one contains the labels, or "
+            "use the method 'empirical'",
         )
     if method == "empirical" and labels * words > MOST_WORD_LABELS:
         raise DataError(
-            f"{labels:,} labels times {words:,} words are more than the {MOST_WORD_LABELS:,} that this "
-            "method takes; name the columns with columns= if another one contains the labels, or train on less text"
+            f"{labels:,} labels times {words:,} words are more than the {MOST_WORD_LABELS:,} that this method takes",
+            f"name the columns with {Argument('columns')} if another one contains the labels, or train on less text",
         )
     doubted = labels > max(FEWEST_DOUBTED, DOUBTED_SHARE * values) and tokens < DOUBTED_TOKENS * labels
     if doubted and not many_labels:
         raise DataError(
-            f"{labels:,} labels in {tokens:,} tokens (distinct words: {values:,}); is the label column right? "
-            "Name the columns with columns=, or train on these labels with many_labels=True"
+            f"{labels:,} labels in {tokens:,} tokens (distinct words: {values:,})",
+            f"is the label column right? Name the columns with {Argument('columns')}, or train on "
+            f"these labels with {Argument('many_labels', True)}",
         )
 
 

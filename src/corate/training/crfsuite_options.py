@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from corate.errors import ConfigError
-from corate.training.options import Option
+from corate.training.registry import Option
 
 __all__ = ["ALGORITHMS", "UNLIMITED", "algorithm_named", "checked"]
 
@@ -39,8 +40,7 @@ _MISTAKES = {
     "epsilon": _number(0.0, "Stop if the mean loss of a sequence in a pass is smaller than this."),
 }
 
-#: The parameters of each algorithm.
-ALGORITHMS: Mapping[str, Mapping[str, Option]] = {
+_PARAMETERS: Mapping[str, Mapping[str, Option]] = {
     "lbfgs": _FEATURES
     | {
         "c1": _number(0.0, "The weight of the L1 prior."),
@@ -89,6 +89,11 @@ ALGORITHMS: Mapping[str, Mapping[str, Option]] = {
     }
     | _MISTAKES,
 }
+#: The parameters of each algorithm.
+ALGORITHMS: Mapping[str, Mapping[str, Option]] = {
+    algorithm: {name: replace(option, name=name) for name, option in options.items()}
+    for algorithm, options in _PARAMETERS.items()
+}
 _SHORT = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
@@ -123,5 +128,5 @@ def checked(algorithm: str, params: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{algorithm} has no parameter {name!r}; it has {', '.join(options)}", option=name)
         if options[name].kind == "flag" and value in (0, 1):
             value = bool(value)
-        values[name] = options[name].check(name, value)
+        values[name] = options[name].check(value)
     return values

@@ -20,10 +20,11 @@ from corate.features.presets import pos_column
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
+from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
 from corate.training.lattice_costs import LatticeCosts
-from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
+from corate.training.options import ChainMethod, FittedMethod, Separate
 
 __all__ = [
     "ChainParameters",
@@ -116,11 +117,12 @@ def scheme_of_labels(
             scheme = detect(known) or "IOB2"
         check_scheme(names, scheme or "")
     except ConfigError as error:
-        raise ConfigError(str(error).replace("scheme:", "constrain:", 1), option="constrain") from None
+        error.option = "constrain"
+        raise
     return scheme
 
 
-def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
+def choose_base(method: FittedMethod, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
     """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
@@ -139,7 +141,7 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *
 
 
 def choose_edge_templates(
-    method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool
+    method: FittedMethod, corpus: Corpus, templates: Sequence[Template], *, few: bool
 ) -> list[Template]:
     """The edge templates of polish: none if there are many labels and too few tokens for each."""
     labels = len(label_ids(corpus, method.unknown)[0])
@@ -152,12 +154,12 @@ def choose_start(
 ) -> tuple[list[Template], str]:
     """The templates with those of edge features, and the kind of the base scores. Without words there are no costs."""
     templates = list(templates)
-    if isinstance(method, Polish):
+    if method.refines_counts:
         few = costs is not None and costs.choose_full
         templates += choose_edge_templates(method, corpus, templates, few=few)
         return templates, choose_base(method, corpus, templates, few=few)
-    if isinstance(method, Separate) and method.coupling == "given-nodes":
-        return [*templates, *edge_templates(templates, corpus)], method.base
+    if method.edges_given_nodes:
+        return [*templates, *edge_templates(templates, corpus)], method.base or "none"
     return templates, "none"
 
 
@@ -167,7 +169,7 @@ def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | Non
     Unset, they have weights in polish if few parts make up most labels.
     Labels of spans are made of two parts each, and their parts have no weights unless they are asked for.
     """
-    if method.parts is False or (method.parts is None and not isinstance(method, Polish)):
+    if method.parts is False or (method.parts is None and not method.refines_counts):
         return None
     parts = LabelParts.of(labels)
     if not len(parts):
@@ -211,7 +213,7 @@ class ChainParameters:
         ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
         """
         chosen: dict[str, Any] = {}
-        if isinstance(method, Polish):
+        if method.refines_counts:
             rich, large = base in POLISH_PASSES, words and tokens > MANY_TOKENS
             rate = POLISH_RATE[base] if words else WORDLESS_RATE
             chosen = {
@@ -223,6 +225,11 @@ class ChainParameters:
             if base == "pooled" and words:
                 chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
         return cls(**(chosen | _given(cls, method, base)))
+
+    @property
+    def penalty(self) -> L2:
+        """The L2 term."""
+        return L2(2.0 * self.c2)
 
 
 def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
@@ -272,10 +279,8 @@ class SeparateParameters:
 
 def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
     """The options of a method that have a value. The weight of the base scores is left out if there are none."""
-    options = options_of(type(method))
-    values = {f.name: getattr(method, f.name) for f in fields(parameters) if f.name in options}
-    values = {name: options[name].default if value is None else value for name, value in values.items()}
-    return {name: v for name, v in values.items() if v is not None and not (name == "temper" and base == "none")}
+    given = {f.name: method.given().get(f.name) for f in fields(parameters)}
+    return {name: v for name, v in given.items() if v is not None and not (name == "temper" and base == "none")}
 
 
 def _times(tokens: int) -> int:
@@ -285,4 +290,4 @@ def _times(tokens: int) -> int:
 
 def recorded(parameters: ChainParameters | SeparateParameters, method: FittedMethod) -> dict[str, Any]:
     """The parameters that a model records: those that are options of its method."""
-    return {name: value for name, value in asdict(parameters).items() if hasattr(method, name)}
+    return {name: value for name, value in asdict(parameters).items() if method.has(name)}

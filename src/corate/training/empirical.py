@@ -39,7 +39,7 @@ from corate.counting.pooling import (
     label_prior,
     with_evidence,
 )
-from corate.errors import DataError, FeatureError
+from corate.errors import Argument, DataError, FeatureError
 from corate.features.templates import Template
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
@@ -130,8 +130,9 @@ class EmpiricalTraining:
         """Train; returns the model, its counts, and a record of what was chosen and measured."""
         if self.pooled and self.n_labels > MOST_POOLED_LABELS:
             raise DataError(
-                f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes; "
-                "name the columns with columns= if another one contains the labels, or train without features"
+                f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes",
+                f"name the columns with {Argument('columns')} if another one contains the labels, "
+                "or train without features",
             )
         choices = [self._with_word_pairs()] if self.method.pairs == "words" else self._tuned()
         best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)

@@ -16,7 +16,7 @@ from corate.errors import DataError, ModelError
 from corate.label_pairs import EdgeScores, LabelPairs
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.rows import SparseRows
-from corate.training.options import Empirical
+from corate.training.options import Method
 from corate.training.resolve import resolve_method
 
 __all__ = ["POOLED_FULL_LABELS", "given_parameters", "ladder_model", "pooled_model", "rebuild"]
@@ -111,17 +111,15 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     return pooled_model(counts, pool, edges, parameters_or_none, word, all_labels)
 
 
-def given_parameters(method: Empirical) -> dict[str, Any]:
+def given_parameters(method: Method) -> dict[str, Any]:
     """The parameters of a ladder that are given as options."""
-    values = {f.name: getattr(method, f.name) for f in fields(LadderParameters)}
-    return {name: value for name, value in values.items() if value is not None}
+    given = method.given()
+    return {f.name: given[f.name] for f in fields(LadderParameters) if given[f.name] is not None}
 
 
 def _parameters(settings: dict[str, Any]) -> LadderParameters:
     try:
-        method = resolve_method("empirical", settings)
-        assert isinstance(method, Empirical)
-        return LadderParameters(**given_parameters(method))
+        return LadderParameters(**given_parameters(resolve_method("empirical", {"expert": settings})))
     except DataError as error:
         raise ModelError(f"the model's settings are not valid ({error}); train it again") from None
 

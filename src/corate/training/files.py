@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.display import counted
-from corate.errors import ConfigError, DataError, InterruptedWarning
+from corate.errors import Argument, ConfigError, CorateWarning, DataError, InterruptedWarning
 from corate.features import FeatureSource
 from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
@@ -189,7 +188,7 @@ def must_be_stored(
     limit, size = _limit(memory), _size(path)
     if limit is None or (size is None and memory is None):
         return False
-    program, each = EMPIRICAL if isinstance(method, Empirical) else OTHERS
+    program, each = EMPIRICAL if method.counts_only else OTHERS
     need = None if size is None else program + size * each
     if need is not None and need <= limit:
         return False
@@ -200,19 +199,20 @@ def must_be_stored(
     if memory is not None:
         other = _stochastic(method)
         able = other is not None and _unsupported(other, features, held_out, others) is None
-        stochastic = "use optimizer='adagrad', " if able else ""
+        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
         advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
-        raise ConfigError(f"{problem}; {advice}", option="memory")
-    warnings.warn(f"{problem}, so training takes the memory that it needs{about}", stacklevel=3)
+        raise ConfigError(problem, advice, option="memory")
+    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
+    warnings.warn(warning, stacklevel=3)
     return False
 
 
 def _stochastic(method: Method) -> Method | None:
     """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
-    if getattr(method, "optimizer", None) != "lbfgs":
+    if method.counts_only or method.in_passes:
         return None
     try:
-        return replace(method, optimizer="adagrad")  # type: ignore[call-arg]
+        return method.changed(optimizer="adagrad")
     except ConfigError:  # with c1
         return None
 
@@ -221,19 +221,10 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     """Why text cannot be trained on from disk, None if it can."""
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
-        return f"{named}= needs the text in memory"
-    for name, value in (("optimizer", "lbfgs"), ("base", "separate"), ("coupling", "joint")):
-        if getattr(method, name, None) == value:
-            return f"the {name} {value!r} needs the text in memory"
-    for name in ("label_weights", "sentence_weights"):
-        if getattr(method, name, None) is not None:
-            return f"{name}= needs the text in memory"
-    if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
-        return "empirical training with features needs the text in memory"
-    if isinstance(method, Empirical) and method.pairs == "words":
-        return "the pairs 'words' need the text in memory"
-    if isinstance(method, Empirical) and held_out is not None:
-        return "empirical training with held-out text needs the text in memory"
+        return f"{Argument(named)} needs the text in memory"
+    refused = method.refused("disk", features=features, held_out=held_out)
+    if refused is not None:
+        return f"{refused.as_argument} needs the text in memory"
     return "a feature function needs the text in memory" if callable(features) else None
 
 

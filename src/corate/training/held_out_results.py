@@ -1,4 +1,4 @@
-"""Held-out results of predicted labels, for tuning and early stopping: see :mod:`corate.counting.tuning`."""
+"""Held-out results of predicted labels, for tuning and early stopping: see :mod:`corate.optimize.tuning`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from corate.counting.counts import Tokens
-from corate.counting.tuning import Results
 from corate.evaluation.tally import matched_entities
+from corate.optimize.tuning import Results
 from corate.rows import owners_of
 from corate.types import Ids
 

@@ -1,7 +1,7 @@
-"""The options of every training method: one frozen dataclass per method.
+"""The training methods: the options of each, what it can do and what it needs; one frozen dataclass per method.
 
-Each option is defined here once, with its default, its range and its help text. The command line and
-``docs/options.md`` are derived from these classes.
+Each option is declared here once, with its default, its range and its help text (see :mod:`corate.training.registry`).
+The command line, the parameters of the scikit-learn estimator and ``docs/options.md`` are derived from these classes.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
-from numbers import Real
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from corate.errors import ConfigError
+from corate.errors import Argument, ConfigError
+from corate.training.registry import SET, Option, Place, SharedOption, option, options_of, shared_options, usually
 
 __all__ = [
     "MEMM",
     "METHODS",
+    "OPTIONS",
     "OPTION_METHODS",
     "ChainMethod",
     "Empirical",
@@ -29,6 +30,7 @@ __all__ = [
     "Perceptron",
     "Piecewise",
     "Polish",
+    "Refusal",
     "Separate",
     "Standard",
     "options_of",
@@ -36,82 +38,31 @@ __all__ = [
 
 MethodName = Literal["polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron"]
 
-#: The kinds of values. The command line takes weights in another form than Python.
-Kind = Literal["flag", "integer", "number", "choice", "text", "file", "label weights", "sentence weights"]
-
 _MANY = 1_000_000
 _INT_MAX = 2**31 - 1
 _LARGE = 1e9
-
-_LATTICE = (
-    "Which labels training considers for a token. full: all labels. pruned: only the labels that are likely for the "
-    "word, or all labels if an estimate says that this takes about the same time."
-)
-_BATCH = "Mini-batch size of AdaGrad, in sentences. 0: a share of the corpus, from 16 to 256 sentences."
-_OPTIMIZER = "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS."
+_POSITIVE = (1e-9, _LARGE)
+_WEIGHT = (0, 1000)
 
 
 @dataclass(frozen=True)
-class Option:
-    """An option: its help text, and the values that it can have."""
+class Refusal:
+    """What a way of training cannot do.
 
-    help: str
-    kind: Kind
-    choices: tuple[Any, ...] = ()
-    range: tuple[float, float] | None = None
-    default: Any = None  # may differ from the default of the field, which is None if tuning may change the option
-    unset: str = ""  # what None means, if that depends on the corpus
+    Attributes:
+        what: the option or the value, such as ``"the optimizer 'lbfgs'"``.
+        option: the name of the option, or of the argument of ``train``.
+        because: the reason, if the model is trained further.
+    """
 
-    def check(self, name: str, value: Any) -> Any:
-        """The value, converted to the type of the option; raises ConfigError for an invalid value."""
-        if self.choices and value not in self.choices:
-            raise ConfigError(f"unknown {name} {value!r}; there are {', '.join(map(str, self.choices))}", option=name)
-        if self.kind == "flag" and not isinstance(value, bool):
-            raise ConfigError(f"{name} must be True or False, not {value!r}", option=name)
-        if self.kind == "text" and not isinstance(value, str):
-            raise ConfigError(f"{name} must be a string, not {value!r}", option=name)
-        if self.kind == "file" and not isinstance(value, str | os.PathLike):
-            raise ConfigError(f"{name} must be the name of a file, not {value!r}", option=name)
-        if self.kind == "label weights" and not isinstance(value, Mapping):
-            raise ConfigError(f"{name} must be weights by label, such as {{'O': 0.5}}, not {value!r}", option=name)
-        return value if self.range is None else self._number(name, value, *self.range)
+    what: str
+    option: str
+    because: str = ""
 
-    def _number(self, name: str, value: Any, least: float, most: float) -> float:
-        whole = self.kind == "integer"
-        numeric: bool = isinstance(value, Real) and not isinstance(value, bool)
-        if not numeric or not least <= value <= most or (whole and value != int(value)):
-            kind = "an integer" if whole else "a number"
-            # The command line reads every number as a float, so 0 must not become 0.0 in the message.
-            given = repr(float(value)).removesuffix(".0") if isinstance(value, float) else repr(value)
-            raise ConfigError(f"{name} must be {kind} from {least:.10g} to {most:.10g}, not {given}", option=name)
-        return int(value) if whole else float(value)
-
-
-def _option(value: Any, help: str, kind: Kind, usual: Any = None, **more: Any) -> Any:
-    default = value if usual is None else usual
-    return field(default=value, metadata={"option": Option(help, kind, default=default, **more)})
-
-
-def _other(help: str, kind: Kind) -> Any:
-    return _option(None, help, kind)
-
-
-def _flag(help: str, *, default: bool = False) -> Any:
-    return _option(default, help, "flag")
-
-
-def _choice(default: Any, choices: tuple[Any, ...], help: str, unset: str = "") -> Any:
-    return _option(default, help, "choice", choices=choices, unset=unset)
-
-
-def _integer(default: int | None, least: int, most: int, help: str, unset: str = "", usual: int | None = None) -> Any:
-    return _option(default, help, "integer", range=(least, most), unset=unset, usual=usual)
-
-
-def _number(
-    default: float | None, least: float, most: float, help: str, unset: str = "", usual: float | None = None
-) -> Any:
-    return _option(default, help, "number", range=(least, most), unset=unset, usual=usual)
+    @property
+    def as_argument(self) -> str:
+        """Like ``what``, for a message: the command line writes the name as its option."""
+        return f"{Argument(self.what)}" if self.what == self.option else self.what
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,29 +70,109 @@ class Method:
     """Options of all methods. Each method has a subclass, which :func:`corate.train` takes."""
 
     name: ClassVar[MethodName]
-    takes_init: ClassVar[bool] = False  # whether the method can train a model further
+    #: The part of the help that has the options of a class.
+    section: ClassVar[str] = ""
+    #: The ways to train besides a whole training in memory.
+    places: ClassVar[frozenset[Place]] = frozenset({"disk"})
+    #: The rank of its usual training time; 1 is the fastest.
+    rank: ClassVar[int]
+    #: Whether it counts only, and fits no weights.
+    counts_only: ClassVar[bool] = False
+    #: Whether it is fitted to whole sentences.
+    on_sentences: ClassVar[bool] = False
+    #: Whether it starts from counted scores, and chooses what else depends on them.
+    refines_counts: ClassVar[bool] = False
 
-    all_labels: bool = _flag(
+    all_labels: bool = option(
+        "flag",
         "Every label is a candidate for every word, in training and in tagging, not only the labels that are likely "
-        "for the word."
+        "for the word.",
+        default=False,
+        refused={"init": SET},
+        because="has its own candidate labels; use the lattice 'full' for all of them",
     )
-    many_labels: bool = _flag("Train even if the number of labels suggests that the label column is wrong.")
+    many_labels: bool = option(
+        "flag", "Train even if the number of labels suggests that the label column is wrong.", default=False
+    )
 
     def __post_init__(self) -> None:
-        for name, option in options_of(type(self)).items():
+        for name, known in options_of(type(self)).items():
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, option.check(name, value))
-            elif _field(type(self), name).default is not None:
+                object.__setattr__(self, name, known.check(value))
+            elif type(self).__dataclass_fields__[name].default is not None:
                 raise ConfigError(f"{name} must have a value, not None", option=name)
+
+    @property
+    def unknown(self) -> str | None:
+        """The label that stands for an unknown label, None if all labels are known."""
+        return None
+
+    @property
+    def order(self) -> int | None:
+        """The number of labels before each that weights depend on, None if it is not chosen yet."""
+        return None
+
+    @property
+    def sentence_weights(self) -> Sequence[float] | None:
+        """A weight for each sentence of the corpus, None for equal weights."""
+        return None
+
+    @property
+    def in_passes(self) -> bool:
+        """Whether it makes stochastic passes over the sentences."""
+        return False
+
+    def has(self, name: str) -> bool:
+        """Whether the method has an option."""
+        return name in options_of(type(self))
+
+    def changed(self, **options: Any) -> Method:
+        """The method with other values of options; those that it does not have are left out."""
+        return replace(self, **{name: value for name, value in options.items() if self.has(name)})
+
+    def given(self) -> dict[str, Any]:
+        """The options, by name, with the default of those that have one where the value is None."""
+        values = ((known, getattr(self, name)) for name, known in options_of(type(self)).items())
+        return {known.name: known.default if value is None else value for known, value in values}
 
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""
-        return {name: step for name, step in steps.items() if getattr(self, name, step) is None}
+        return {name: step for name, step in steps.items() if self.has(name) and getattr(self, name) is None}
+
+    def refused(self, place: Place, **arguments: object) -> Refusal | None:
+        """The first of its options that a way of training refuses, None if it takes them all.
+
+        The answer may also depend on ``arguments`` of :func:`corate.train`, such as ``features`` and ``held_out``.
+
+        >>> Standard().refused("disk")
+        Refusal(what="the optimizer 'lbfgs'", option='optimizer', because='')
+        >>> Standard(optimizer="adagrad").refused("disk")
+        """
+        for known in options_of(type(self)).values():
+            value, wrong = getattr(self, known.name), known.refused.get(place)
+            if wrong is SET and value is not None and value != known.default:
+                return Refusal(known.name, known.name, known.because)
+            if wrong is not None and value == wrong:
+                return Refusal(f"the {known.name} {value!r}", known.name, known.because)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Empirical(Method):
+class _EdgeScores(Method):
+    """The option of the methods that weigh counted scores of label pairs."""
+
+    edge: float | None = option(
+        "number",
+        "Weight of the counted scores of label pairs (co-occurrence rates), relative to the node scores.",
+        range=_WEIGHT,
+        unset="tuned",
+        expert=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Empirical(_EdgeScores):
     """Every factor is estimated by counting (SP1 of the paper). Options that are "tuned" are chosen on held-out tokens.
 
     >>> Empirical(ladder="paper").ladder
@@ -149,73 +180,102 @@ class Empirical(Method):
     """
 
     name: ClassVar[MethodName] = "empirical"
+    section: ClassVar[str] = "Counting"
+    places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "partial_fit"})
+    rank: ClassVar[int] = 1
+    counts_only: ClassVar[bool] = True
 
-    ladder: str | None = _choice(
-        None,
-        ("default", "paper", "pooled"),
+    ladder: str | None = option(
+        "choice",
         "How node scores are counted. default: by a back-off ladder, from the word to its more general forms. paper: "
         "by the ladder of the paper. pooled: over all features.",
-        "the most accurate on held-out tokens",
+        choices=("default", "paper", "pooled"),
+        unset="the most accurate on held-out tokens",
     )
-    pairs: str = _choice(
-        "labels",
-        ("labels", "words"),
+    pairs: str = option(
+        "choice",
         "What the scores of label pairs depend on. labels: only the labels. words: also both words, as in the paper; "
         "this uses the ladder paper, and tunes nothing.",
+        "labels",
+        choices=("labels", "words"),
+        refused={"spark": SET},
     )
-    word_k: float | None = _number(
-        None, 0, _LARGE, "Weight of the back-off scores relative to a word's own counts, in tokens.", "tuned"
+    word_k: float | None = option(
+        "number",
+        "Weight of the back-off scores relative to a word's own counts, in tokens.",
+        range=(0, _LARGE),
+        unset="tuned",
+        expert=True,
     )
-    lower_k: float | None = _number(
-        None,
-        0,
-        _LARGE,
+    lower_k: float | None = option(
+        "number",
         "Weight of the more general back-off scores relative to those of the lower-case form, in distinct words.",
-        "tuned",
+        range=(0, _LARGE),
+        unset="tuned",
+        expert=True,
     )
-    rung_k: float | None = _number(
-        None,
-        0,
-        _LARGE,
+    rung_k: float | None = option(
+        "number",
         "Weight of the more general back-off scores relative to those of any other rung (back-off level), in distinct "
         "words.",
-        "tuned",
+        range=(0, _LARGE),
+        unset="tuned",
+        expert=True,
     )
-    rare: int | None = _integer(
-        None,
-        0,
-        _INT_MAX,
+    rare: int | None = option(
+        "integer",
         "Only words that occur at most this many times are counted in the rungs that are more general than the "
         "lower-case form.",
-        "10",
+        range=(0, _INT_MAX),
+        unset="10",
+        expert=True,
     )
-    pair_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the counts of pairs of neighbouring words.", "2")
-    class_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the counts of neighbours of unseen words.", "4")
-    neighbour: float | None = _number(None, 0, 1000, "Weight of pairs of neighbouring words.", "tuned")
-    context: float | None = _number(None, 0, 1000, "Weight of the neighbours of unseen words.", "tuned")
-    oov: float | None = _number(None, 0, 1000, "Exponent of the probabilities of unseen words.", "tuned")
-    oov_constant: float | None = _number(
-        None,
-        1e-9,
-        _LARGE,
+    pair_k: float | None = option(
+        "number",
+        "Smoothing of the counts of pairs of neighbouring words.",
+        range=_POSITIVE,
+        unset="2",
+        expert=True,
+    )
+    class_k: float | None = option(
+        "number",
+        "Smoothing of the counts of neighbours of unseen words.",
+        range=_POSITIVE,
+        unset="4",
+        expert=True,
+    )
+    neighbour: float | None = option(
+        "number", "Weight of pairs of neighbouring words.", range=_WEIGHT, unset="tuned", expert=True
+    )
+    context: float | None = option(
+        "number", "Weight of the neighbours of unseen words.", range=_WEIGHT, unset="tuned", expert=True
+    )
+    oov: float | None = option(
+        "number", "Exponent of the probabilities of unseen words.", range=_WEIGHT, unset="tuned", expert=True
+    )
+    oov_constant: float | None = option(
+        "number",
         "Constant factor of the probabilities of unseen words, as in the paper. It does not change labels.",
-        "1",
+        range=_POSITIVE,
+        unset="1",
+        expert=True,
     )
-    edge: float | None = _number(None, 0, 1000, "Weight of the scores of label pairs.", "tuned")
-    edge_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the co-occurrence rates.", "0.5")
-    threshold: float | None = _number(
-        None,
-        0,
-        1,
+    edge_k: float | None = option(
+        "number", "Smoothing of the co-occurrence rates.", range=_POSITIVE, unset="0.5", expert=True
+    )
+    threshold: float | None = option(
+        "number",
         "A label is a candidate for a word if its probability is at least this fraction of that of the best label.",
-        "0.0001",
+        range=(0, 1),
+        unset="0.0001",
+        expert=True,
     )
-    cap: int | None = _integer(
-        None,
-        1,
-        _INT_MAX,
+    cap: int | None = option(
+        "integer",
         "Maximum number of candidate labels of a word, besides the labels it was seen with.",
-        "48 (1000 for the pairs words)",
+        range=(1, _INT_MAX),
+        unset="48 (1000 for the pairs words)",
+        expert=True,
     )
 
     def __post_init__(self) -> None:
@@ -228,30 +288,121 @@ class Empirical(Method):
                 )
             object.__setattr__(self, "ladder", "paper")
 
+    def refused(self, place: Place, **arguments: object) -> Refusal | None:
+        """Like that of all methods. On disk, features, pairs of words and held-out text cannot be counted."""
+        if place == "disk" and (arguments.get("features") is not None or self.ladder == "pooled"):
+            return Refusal("empirical training with features", "features")
+        if place == "disk" and self.pairs == "words":
+            return Refusal("empirical training with the pairs 'words'", "pairs")
+        if place == "disk" and arguments.get("held_out") is not None:
+            return Refusal("empirical training with held-out text", "held_out")
+        return super().refused(place)
+
 
 @dataclass(frozen=True, kw_only=True)
 class FittedMethod(Method):
     """Options of the methods that fit weights: all except ``empirical``."""
 
-    tune: bool = _flag(
+    section: ClassVar[str] = "Fitting weights"
+
+    tune: bool = option(
+        "flag",
         "Search for the best priors, cutoff and weight of the base scores, on a part of the corpus. Options that are "
-        "given are not changed."
+        "given are not changed.",
+        default=False,
+        refused={"spark": SET, "init": SET},
+        because="is not tuned",
     )
-    checkpoint: str | os.PathLike[str] | None = _other(
-        "Write this file after every stochastic pass, and continue from it if it exists.", "file"
+    checkpoint: str | os.PathLike[str] | None = option(
+        "file",
+        "Write this file after every stochastic pass, and continue from it if it exists.",
+        refused={"spark": SET},
     )
-    label_weights: Mapping[str, float] | None = _other(
-        "Weights of labels in training, such as 0.5 for O. The weight of other labels is 1.",
+    label_weights: Mapping[str, float] | None = option(
         "label weights",
+        "Weights of labels in training, such as 0.5 for O. The weight of other labels is 1.",
+        switch="--label-weight",
+        refused={"disk": SET, "spark": SET},
     )
-    sentence_weights: Sequence[float] | None = _other(
-        "A weight for each sentence of the corpus. Sentences with the weight 0 are left out.", "sentence weights"
+    sentence_weights: Sequence[float] | None = option(
+        "sentence weights",
+        "A weight for each sentence of the corpus. Sentences with the weight 0 are left out.",
+        refused={"disk": SET, "spark": SET},
     )
-    cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that occur fewer times than this.", usual=1)
+    cutoff: int | None = option(
+        "integer", "Leave out features that occur fewer times than this.", usual=1, range=(0, _INT_MAX)
+    )
+    passes: int | None = option("integer", "Number of stochastic passes.", range=(1, _MANY))
+
+    @property
+    def optimizer(self) -> str:
+        """The optimiser."""
+        raise NotImplementedError
+
+    @property
+    def base(self) -> str | None:
+        """How the initial node scores are computed from counts, None if it is not chosen yet."""
+        return "none"
+
+    @property
+    def edges_given_nodes(self) -> bool:
+        """Whether label pairs are fitted to the scores of fitted nodes."""
+        return False
+
+    @property
+    def in_passes(self) -> bool:
+        """Whether it makes stochastic passes over the sentences, and not iterations of L-BFGS."""
+        return self.optimizer != "lbfgs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Separate(FittedMethod):
+class _GradientMethod(FittedMethod):
+    """Options of the methods that follow gradients: all that fit weights except ``perceptron``."""
+
+    optimizer: str = option(
+        "choice",
+        "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS.",
+        "adagrad",
+        choices=("adagrad", "lbfgs"),
+        refused={"disk": "lbfgs", "partial_fit": "lbfgs"},
+    )
+    rate: float | None = option("number", "Initial step size of AdaGrad.", range=(0, _LARGE))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.checkpoint is not None and not self.in_passes:
+            raise ConfigError(
+                "checkpoints are written between stochastic passes, and the optimizer 'lbfgs' makes none; "
+                "use 'adagrad'",
+                option="checkpoint",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _IteratedMethod(_GradientMethod):
+    """Options of the methods that L-BFGS can fit."""
+
+    iterations: int = option("integer", "Maximum number of L-BFGS iterations.", 100, range=(0, _MANY))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CountedBase(FittedMethod):
+    """Options of the methods whose node scores have a part that is counted, the base scores."""
+
+    base: str | None = option(
+        "choice",
+        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
+        "of the same name. none: they are zero. separate, for polish: they come from a model of the method separate, "
+        "which is trained first.",
+        choices=("default", "pooled", "paper", "none", "separate"),
+        refused={"disk": "separate", "spark": "separate", "init": SET},
+        because="is its own base",
+    )
+    temper: float | None = option("number", "Weight of the base scores.", range=_WEIGHT, expert=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separate(_CountedBase, _IteratedMethod):
     """Every factor is a maximum entropy model, fitted separately (SP2 of the paper).
 
     >>> Separate(sigma2=0.5).sigma2
@@ -259,52 +410,55 @@ class Separate(FittedMethod):
     """
 
     name: ClassVar[MethodName] = "separate"
+    rank: ClassVar[int] = 4
 
-    base: str = _choice(
-        "default",
-        ("default", "pooled", "paper", "none"),
-        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
-        "of the same name. none: they are zero.",
-    )
-    coupling: str = _choice(
-        "given-nodes",
-        ("given-nodes", "joint"),
+    base: str = usually("default", choices=("default", "pooled", "paper", "none"))
+    coupling: str = option(
+        "choice",
         "How label pairs are fitted. given-nodes: given the fitted nodes. joint: separately, as in the paper.",
+        "given-nodes",
+        choices=("given-nodes", "joint"),
+        refused={"disk": "joint"},
     )
-    space: str = _choice(
-        "word",
-        ("word", "features"),
+    space: str = option(
+        "choice",
         "The labels that a token can have in the coupling joint. word: those seen with its word or, for rare words, "
         "with its spelling. features: those seen with any of its features.",
+        "word",
+        choices=("word", "features"),
     )
-    optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), _OPTIMIZER)
-    iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
-    sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
-    edge_sigma2: float | None = _number(
-        None, 1e-9, _LARGE, "Variance of the Gaussian prior of edge weights.", usual=1.0
+    sigma2: float | None = option(
+        "number", "Variance of the Gaussian prior of node weights.", usual=1.0, range=_POSITIVE
     )
-    rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
-    passes: int | None = _integer(
-        None, 1, _MANY, "Number of stochastic passes over the nodes.", "3 (up to 9 for a small corpus)"
+    edge_sigma2: float | None = option(
+        "number", "Variance of the Gaussian prior of edge weights.", usual=1.0, range=_POSITIVE, expert=True
     )
-    half_passes: int | None = _integer(
-        None,
-        1,
-        _MANY,
+    rate: float = usually(0.15)
+    passes: int | None = usually(unset="3 (up to 9 for a small corpus)")
+    half_passes: int | None = option(
+        "integer",
         "Number of passes over the nodes of each half of the corpus, before the label pairs are fitted.",
-        "2 (up to 6 for a small corpus)",
+        range=(1, _MANY),
+        unset="2 (up to 6 for a small corpus)",
+        expert=True,
     )
-    pair_passes: int | None = _integer(
-        None, 1, _MANY, "Number of passes over the label pairs.", "3 (up to 9 for a small corpus)"
+    pair_passes: int | None = option(
+        "integer",
+        "Number of passes over the label pairs.",
+        range=(1, _MANY),
+        unset="3 (up to 9 for a small corpus)",
+        expert=True,
     )
-    temper: float | None = _number(
-        None, 0, 1000, "Weight of the base scores.", "0.4 (0.7 for the bases pooled and paper)"
-    )
-    coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
+    temper: float | None = usually(unset="0.4 (0.7 for the bases pooled and paper)")
+    coupling_weight: float | None = option("number", "Weight of the edge scores.", range=_WEIGHT, unset="tuned")
+
+    @property
+    def edges_given_nodes(self) -> bool:
+        """Whether label pairs are fitted to the scores of fitted nodes."""
+        return self.coupling == "given-nodes"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_optimizer(self.optimizer, self.checkpoint)
         if self.space == "features" and self.coupling != "joint":
             raise ConfigError(
                 f"the space 'features' is for the coupling 'joint', not {self.coupling!r}", option="space"
@@ -317,17 +471,38 @@ class Separate(FittedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
-    lattice: str = _choice("full", ("full", "pruned"), _LATTICE)
-    transitions: str = _choice(
-        "all", ("all", "seen"), "Which label pairs have a weight. seen: only those that occur in training."
+    section: ClassVar[str] = "Training on whole sentences"
+    on_sentences: ClassVar[bool] = True
+    #: The loss of a sentence.
+    loss: ClassVar[str]
+
+    lattice: str = option(
+        "choice",
+        "Which labels training considers for a token. full: all labels. pruned: only the labels that are likely for "
+        "the word, or all labels if an estimate says that this takes about the same time.",
+        "full",
+        choices=("full", "pruned"),
     )
-    boundaries: bool = _flag("Use weights for the start and the end of a sentence.", default=True)
-    parts: bool | None = _option(
-        None,
+    transitions: str = option(
+        "choice",
+        "Which label pairs have a weight. seen: only those that occur in training.",
+        "all",
+        choices=("all", "seen"),
+    )
+    boundaries: bool = option(
+        "flag",
+        "Use weights for the start and the end of a sentence.",
+        default=True,
+        switch="--no-boundaries",
+        off="Use no weights for the start and the end of a sentence.",
+    )
+    parts: bool | None = option(
+        "flag",
         "Use weights not only for whole labels, but also for parts that labels share, such as Case=Gen, or PER in "
         "B-PER and I-PER.",
-        "flag",
         unset="yes for polish if most labels consist of a few parts, else no",
+        refused={"init": SET},
+        because="keeps the parts of its labels",
     )
 
 
@@ -335,20 +510,37 @@ class ChainMethod(FittedMethod):
 class _LikelihoodMethod(ChainMethod):
     """Options of the methods that maximise the likelihood."""
 
-    order: int | None = _choice(
-        None,
-        (1, 2),
+    loss: ClassVar[str] = "likelihood"
+
+    order: int | None = option(
+        "choice",
         "1: weights for label pairs. 2: also weights for three labels in a row.",
-        "2 for polish with a pruned lattice and without parts, else 1",
+        choices=(1, 2),
+        unset="2 for polish with a pruned lattice and without parts, else 1",
     )
-    unknown: str | None = _other(
-        "A label that stands for an unknown label, such as ?. For these tokens, training sums over all other labels.",
+    unknown: str | None = option(
         "text",
+        "A label that stands for an unknown label, such as ?. For these tokens, training sums over all other labels.",
+        refused={"spark": SET},
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Polish(_LikelihoodMethod):
+class _PenalisedMethod(ChainMethod, _GradientMethod):
+    """Options of the methods that minimise a smooth loss of whole sentences, with a penalty."""
+
+    c2: float | None = option("number", "Weight of the sum of squared weights (L2).", range=(0, _LARGE))
+    batch: int = option(
+        "integer",
+        "Mini-batch size of AdaGrad, in sentences. 0: a share of the corpus, from 16 to 256 sentences.",
+        16,
+        range=(0, _MANY),
+        expert=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     """A conditional random field (CRF), trained in a few stochastic passes from counted scores. The default method.
 
     >>> Polish(passes=2).passes
@@ -356,42 +548,18 @@ class Polish(_LikelihoodMethod):
     """
 
     name: ClassVar[MethodName] = "polish"
-    takes_init: ClassVar[bool] = True
+    places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
+    rank: ClassVar[int] = 3
+    refines_counts: ClassVar[bool] = True
 
-    lattice: str = _choice("pruned", ("full", "pruned"), _LATTICE)
-    base: str | None = _choice(
-        None,
-        ("default", "pooled", "paper", "none", "separate"),
-        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
-        "of the same name. none: they are zero. separate: they come from a model of the method separate, which is "
-        "trained first.",
-        "pooled with a full lattice, for spans or without words, else default",
-    )
-    optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
-    c2: float | None = _number(
-        None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "0.5 (1 for the base pooled, 2 with parts)"
-    )
-    rate: float | None = _number(
-        None,
-        0,
-        _LARGE,
-        "Initial step size of AdaGrad.",
-        "0.06 to 0.12; 0.15 without words and for the bases paper, none and separate",
-    )
-    passes: int | None = _integer(
-        None, 1, _MANY, "Number of stochastic passes.", "2 or 3 (3 to 9 for the bases paper, none and separate)"
-    )
-    batch: int = _integer(16, 0, _MANY, _BATCH)
-    temper: float | None = _number(
-        None,
-        0,
-        1000,
-        "Weight of the base scores.",
-        "0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)",
-    )
-    edge: float = _number(
-        0.75, 0, 1000, "Weight of the counted scores of label pairs (co-occurrence rates), relative to the base scores."
-    )
+    lattice: str = usually("pruned")
+    base: str | None = usually(unset="pooled with a full lattice, for spans or without words, else default")
+    optimizer: str = usually("adagrad", choices=("adagrad",))
+    c2: float | None = usually(unset="0.5 (1 for the base pooled, 2 with parts)")
+    rate: float | None = usually(unset="0.06 to 0.12; 0.15 without words and for the bases paper, none and separate")
+    passes: int | None = usually(unset="2 or 3 (3 to 9 for the bases paper, none and separate)")
+    temper: float | None = usually(unset="0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)")
+    edge: float = usually(0.75)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -400,21 +568,23 @@ class Polish(_LikelihoodMethod):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizedMethod(ChainMethod):
+class OptimizedMethod(_PenalisedMethod, _IteratedMethod):
     """Options of the methods that minimise a smooth objective over whole sentences."""
 
-    optimizer: str = _choice("lbfgs", ("lbfgs", "adagrad"), _OPTIMIZER)
-    c1: float = _number(0.0, 0, _LARGE, "Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.")
-    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.5)
-    iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
-    rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
-    passes: int = _integer(10, 1, _MANY, "Number of stochastic passes of AdaGrad.")
-    batch: int = _integer(16, 0, _MANY, _BATCH)
+    optimizer: str = usually("lbfgs")
+    c1: float = option(
+        "number",
+        "Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.",
+        0.0,
+        range=(0, _LARGE),
+    )
+    c2: float | None = usually(usual=0.5)
+    rate: float = usually(0.15)
+    passes: int = usually(10)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_optimizer(self.optimizer, self.checkpoint)
-        if self.c1 > 0 and self.optimizer != "lbfgs":
+        if self.c1 > 0 and self.in_passes:
             raise ConfigError(f"c1 is for the optimizer 'lbfgs', not for {self.optimizer!r}", option="c1")
 
 
@@ -427,7 +597,10 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
     """
 
     name: ClassVar[MethodName] = "standard"
-    takes_init: ClassVar[bool] = True
+    places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
+    rank: ClassVar[int] = 5
+
+    optimizer: str = usually("lbfgs", refused={"disk": "lbfgs", "partial_fit": "lbfgs", "spark": "adagrad"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -439,7 +612,9 @@ class Piecewise(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "piecewise"
-    takes_init: ClassVar[bool] = True
+    places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
+    rank: ClassVar[int] = 6
+    loss: ClassVar[str] = "piecewise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -451,8 +626,10 @@ class MEMM(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "memm"
+    rank: ClassVar[int] = 7
+    loss: ClassVar[str] = "memm"
 
-    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.01)
+    c2: float | None = usually(usual=0.01)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -464,52 +641,35 @@ class Perceptron(ChainMethod):
     """
 
     name: ClassVar[MethodName] = "perceptron"
-    takes_init: ClassVar[bool] = True
-    optimizer: ClassVar[str] = "perceptron"
+    places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
+    rank: ClassVar[int] = 2
+    loss: ClassVar[str] = "perceptron"
 
-    passes: int = _integer(10, 1, _MANY, "Number of stochastic passes.")
+    passes: int = usually(10)
+
+    @property
+    def optimizer(self) -> str:
+        """The optimiser."""
+        return "perceptron"
 
 
 _CLASSES: tuple[type[Method], ...] = (Polish, Empirical, Separate, Standard, Piecewise, MEMM, Perceptron)
 #: The class of each method by its name; the default method is the first.
 METHODS: dict[str, type[Method]] = {method.name: method for method in _CLASSES}
-
-
-def options_of(method: type[Method]) -> dict[str, Option]:
-    """The options of a method by name.
-
-    >>> options_of(Perceptron)["passes"].help
-    'Number of stochastic passes.'
-    """
-    return {f.name: f.metadata["option"] for f in fields(method)}
-
-
-def _field(method: type[Method], name: str) -> Field[Any]:
-    return method.__dataclass_fields__[name]
+#: All options by name, each with what it is for the methods that have it.
+OPTIONS: dict[str, SharedOption] = shared_options(METHODS)
+#: The methods that have each option.
+OPTION_METHODS: dict[str, tuple[str, ...]] = {name: known.methods for name, known in OPTIONS.items()}
 
 
 def _document(method: type[Method]) -> None:
     """Add the options of a method to its docstring, for ``help``."""
     lines = ["Options:"]
-    for name, option in options_of(method).items():
-        default = option.unset if option.default is None else repr(option.default)
-        lines.append(f"    {name}: {option.help}" + (f" Default: {default}." if default else ""))
+    for name, known in options_of(method).items():
+        default = known.unset if known.default is None else repr(known.default)
+        lines.append(f"    {name}: {known.help}" + (f" Default: {default}." if default else ""))
     method.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\n" + "\n".join(lines)
 
 
 for _method in _CLASSES:
     _document(_method)
-
-#: The methods that have each option.
-OPTION_METHODS: dict[str, tuple[str, ...]] = {}
-for _method in _CLASSES:
-    for _name in options_of(_method):
-        OPTION_METHODS[_name] = (*OPTION_METHODS.get(_name, ()), _method.name)
-
-
-def _check_optimizer(optimizer: str, checkpoint: object) -> None:
-    if checkpoint is not None and optimizer == "lbfgs":
-        raise ConfigError(
-            "checkpoints are written between stochastic passes, and the optimizer 'lbfgs' makes none; use 'adagrad'",
-            option="checkpoint",
-        )

@@ -19,7 +19,8 @@ from corate.counting.counts import PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
 from corate.label_pairs import ChainWeights, LabelPairs
-from corate.optimize.passes import Fitted, make_iterations
+from corate.optimize.passes import Fitted, make_iterations, make_passes
+from corate.optimize.penalty import L2
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows
@@ -75,21 +76,16 @@ class PairFactors:
             (slots, features),
             tokens.weights,
         )
-        decay = np.concatenate([[0.0], 1.0 / (self.p.edge_sigma2 * visits)]).astype(np.float32)
+        decay = np.concatenate([[0.0], L2(variance=self.p.edge_sigma2).per_visit(visits)]).astype(np.float32)
         edges = np.arange(model.n_edges, dtype=np.int64)
         run = AdaGrad.of(
             model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
         )
-        self._make_passes(run, self.p.pair_passes)
-        fitted = layout.of(run.weights)
+        fitted = layout.of(self._passes(run, self.p.pair_passes))
         return fitted.edges, fitted.extra
 
-    def _make_passes(self, run: AdaGrad, passes: int) -> None:
-        def report(part: float) -> None:
-            self.context.progress(ProgressEvent("fitting the pairs", (run.passes + part) / passes))
-
-        for _ in range(passes):
-            run.pass_once(report)
+    def _passes(self, run: AdaGrad, passes: int) -> F32:
+        return make_passes(run, passes, "fitting the pairs", self.context.progress, keep=False).weights
 
     def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
@@ -117,17 +113,15 @@ class PairFactors:
             fitted = self._fit_exactly(model)
             weights, exhausted = fitted.weights, fitted.exhausted
         else:
-            visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
-            shrink = 1.0 / (self.p.sigma2 * visits)
+            shrink = L2(variance=self.p.sigma2).per_visit(_native.occurrences(problem.features[1], len(slots)))
             shrink[-1] = 0.0
-            of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
+            of_edges: Any = [] if observed is None else L2(variance=self.p.edge_sigma2).per_visit(observed[2])
             decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
             edges = np.arange(model.n_edges, dtype=np.int64)
             run = AdaGrad.of(
                 model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
             )
-            self._make_passes(run, self.p.passes)
-            weights = run.weights
+            weights = self._passes(run, self.p.passes)
         cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
         table, u, a, b = np.split(weights, cuts)
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
@@ -136,7 +130,7 @@ class PairFactors:
     def _fit_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
         return make_iterations(
-            lambda weights: model.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
+            lambda weights: model.objective(weights, L2(variance=self.p.sigma2).strength, self.context.threads),
             np.zeros(model.size),
             "fitting the pairs",
             self.context.progress,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from corate.errors import ConfigError
-from corate.training.options import METHODS, OPTION_METHODS, ChainMethod, Method, options_of
+from corate.training.options import METHODS, OPTIONS, Method, options_of
 
 __all__ = ["check_init", "options_from_settings", "resolve_method"]
 
@@ -16,10 +16,12 @@ __all__ = ["check_init", "options_from_settings", "resolve_method"]
 def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
     """The options of a method that is given by name, or by an object without further options.
 
-    An option that is None counts as not given.
+    An option that is None counts as not given. Options that few users need are given with ``expert=``.
 
     >>> resolve_method("standard", {"c2": 0.1}).c2
     0.1
+    >>> resolve_method("standard", {"expert": {"batch": 4}}).batch
+    4
     >>> resolve_method("standard", {"c3": 0.1})
     Traceback (most recent call last):
     corate.errors.ConfigError: unknown option 'c3' of the method 'standard'; did you mean 'c2'?
@@ -41,7 +43,7 @@ def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
     if not isinstance(method, str) or method not in METHODS:
         raise ConfigError(f"unknown method {method!r}; {_hint(method, METHODS)}", option="method")
     given = dict(options)
-    settings = given.pop("settings", None)
+    settings, expert = given.pop("settings", None), given.pop("expert", None) or {}
     if settings is not None:
         warnings.warn(
             "settings= is deprecated, and will be removed in version 0.3; give its values as options, such as "
@@ -50,18 +52,36 @@ def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
             stacklevel=3,
         )
         given = options_from_settings(method, settings) | given
-    given = {name: value for name, value in given.items() if value is not None or name not in OPTION_METHODS}
+    given = {name: value for name, value in given.items() if value is not None or name not in OPTIONS}
+    for name in given if settings is None else ():
+        if name in OPTIONS and OPTIONS[name].expert:
+            warnings.warn(
+                f"{name}= is deprecated, and will be removed in version 0.4; give expert={{{name!r}: ...}}",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+    expert = _expert(expert)
+    for name in given.keys() & expert.keys():
+        raise ConfigError(f"{name} is given twice; leave it out of expert", option=name)
+    given |= expert
     for name in given:
         _check_known(method, name)
     return METHODS[method](**given)
+
+
+def _expert(options: Any) -> dict[str, Any]:
+    """The options that are given with ``expert=``."""
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"expert is a mapping of options, such as {{'batch': 4}}, not {options!r}", option="expert")
+    return {str(name): value for name, value in options.items() if value is not None or name not in OPTIONS}
 
 
 def _check_known(method: str, name: str) -> None:
     known = options_of(METHODS[method])
     if name in known:
         return
-    if name in OPTION_METHODS:
-        owners = " or ".join(map(repr, OPTION_METHODS[name]))
+    if name in OPTIONS:
+        owners = " or ".join(map(repr, OPTIONS[name].methods))
         raise ConfigError(f"{name} is an option of the method {owners}, not of {method!r}", option=name)
     raise ConfigError(f"unknown option {name!r} of the method {method!r}; {_hint(name, known)}", option=name)
 
@@ -74,20 +94,17 @@ def _hint(name: object, known: Iterable[str]) -> str:
 
 def check_init(method: Method, features: object, raw: object = None) -> None:
     """Raise ConfigError for a method or options that cannot be combined with ``init=``."""
-    if not method.takes_init:
-        others = " or ".join(repr(name) for name, other in METHODS.items() if other.takes_init)
+    if "init" not in method.places:
+        others = " or ".join(repr(name) for name, other in METHODS.items() if "init" in other.places)
         raise ConfigError(f"init is for the method {others}, not for {method.name!r}", option="init")
-    reasons = {
-        "features": (features is not None, "keeps its features"),
-        "raw": (raw is not None, "keeps its features"),
-        "base": (getattr(method, "base", None) is not None, "is its own base"),
-        "parts": (getattr(method, "parts", None) is not None, "keeps the parts of its labels"),
-        "tune": (getattr(method, "tune", False), "is not tuned"),
-        "all_labels": (method.all_labels, "has its own candidate labels; use the lattice 'full' for all of them"),
-    }
-    for name, (given, reason) in reasons.items():
-        if given:
-            raise ConfigError(f"a model that is trained further {reason}; leave {name} unset", option=name)
+    for name, argument in (("features", features), ("raw", raw)):
+        if argument is not None:
+            raise ConfigError(f"a model that is trained further keeps its features; leave {name} unset", option=name)
+    refused = method.refused("init")
+    if refused is not None:
+        raise ConfigError(
+            f"a model that is trained further {refused.because}; leave {refused.option} unset", option=refused.option
+        )
 
 
 # -- settings of version 0.1 -----------------------------------------------------------------------------------------
@@ -106,6 +123,6 @@ def options_from_settings(method: str, settings: Any) -> dict[str, Any]:
         raise ConfigError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
     found = {("coupling_weight" if name == "coupling" else name): value for name, value in settings.items()}
     unset = {name for name, value in found.items() if name.endswith("passes") and value == 0}
-    if issubclass(METHODS[method], ChainMethod):
+    if METHODS[method].on_sentences:
         unset |= {name for name in found if name in _UNUSED and name not in options_of(METHODS[method])}
     return {name: value for name, value in found.items() if name not in unset}

@@ -28,12 +28,14 @@ from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
-from corate.counting.tuning import coordinate_search
+from corate.io.tensor_file import TensorFile
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import make_iterations, make_passes
+from corate.optimize.penalty import L2
 from corate.optimize.stochastic import AdaGrad
+from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
@@ -137,16 +139,11 @@ class SeparateTraining:
         held_out = self._held_out_problem() if main else None
         store = None
         if main and self.method.checkpoint is not None:
-            store = Checkpoint(self.method.checkpoint, self._fingerprint(problem, held_out))
-
-        def one_pass() -> float:
-            done = run.passes
-            return run.pass_once(lambda part: self.context.progress(ProgressEvent(stage, (done + part) / passes)))
+            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(problem, held_out))
 
         made = make_passes(
             run,
             passes,
-            one_pass,
             stage,
             self.context.progress,
             correct_tokens=None if held_out is None else lambda w: _correct_nodes(held_out, w, self.context.threads),
@@ -157,8 +154,7 @@ class SeparateTraining:
         return made.weights
 
     def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
-        visits = problem.visits(len(self.start.slots))
-        decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
+        decay = L2(variance=self.p.sigma2).per_visit(problem.visits(len(self.start.slots))).astype(np.float32)
         decay[-1] = 0.0
         return AdaGrad.of(
             problem.nodes,
@@ -189,7 +185,7 @@ class SeparateTraining:
     def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> F32:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
         fitted = make_iterations(
-            lambda weights: chosen.nodes.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
+            lambda weights: chosen.nodes.objective(weights, L2(variance=self.p.sigma2).strength, self.context.threads),
             np.zeros(problem.nodes.size),
             stage,
             self.context.progress,

@@ -21,7 +21,7 @@ from corate.features.related_words import usual_labels
 from corate.features.templates import Atom, usual_name
 from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import LabelPairs
-from corate.rows import SparseRows
+from corate.rows import SparseRows, sums_by_key
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import Ids
 
@@ -131,9 +131,7 @@ def edge_rows_of(tokens: StoredTokens, vocabulary: Vocabulary, uses: NDArray[np.
 def triples_of(tokens: StoredTokens, n_labels: int, least: int, *, boundaries: bool) -> SparseRows:
     """The label triples seen at least ``least`` times, with scores of zero."""
     found = [triple_counts(piece, n_labels, boundaries=boundaries) for piece, _ in _label_pieces(tokens)]
-    keys, where = np.unique(np.concatenate([keys for keys, _ in found]), return_inverse=True)
-    counts = np.zeros(len(keys), np.int64)
-    np.add.at(counts, where, np.concatenate([counts for _, counts in found]))
+    keys, counts = sums_by_key([keys for keys, _ in found], [counts for _, counts in found])
     return triple_rows(keys[counts >= least], n_labels)
 
 

@@ -13,7 +13,6 @@ from corate.model import archive, crfsuite
 from corate.model.crfsuite import file as crfsuite_file
 from corate.model.crfsuite.file import CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
-from corate.rows import owners_of
 
 __all__ = ["ParsedDump", "dump_lines", "parsed_dump"]
 
@@ -78,7 +77,7 @@ def _content(tagger: Tagger) -> CrfsuiteModel:
         weights, edges = tagger.model.weights.compacted(), tagger.model.edges
     names, _ = StringTable.intern(tagger.vocabulary.names(range(len(weights))))
     features = weights.owners
-    origin = owners_of(edges.offsets)
+    origin = edges.owners
     inner = np.flatnonzero((np.maximum(origin, edges.to) < edges.n_labels) & (edges.scores != 0))
     return CrfsuiteModel(
         tagger.model.labels,

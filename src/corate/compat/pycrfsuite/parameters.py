@@ -41,7 +41,7 @@ class Parameters:
                 hint += f"{kept}, and give options of the method in options={{...}}"
             raise ConfigError(f"Parameter not found: {name} = {value}{hint}", option=name)
         option = self._options[name]
-        self.values[name] = self.given[name] = option.check(name, _converted(name, value, option.kind))
+        self.values[name] = self.given[name] = option.check(_converted(name, value, option.kind))
 
     def get(self, name: str) -> Any:
         """The value of a parameter."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from corate.corpus import StringTable
 from corate.corpus.attributes import JOINER
-from corate.errors import ModelError
+from corate.errors import Argument, ModelError, placed
 from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
@@ -52,10 +52,8 @@ def recognised(path: str | os.PathLike[str]) -> bool:
 def load(path: str | os.PathLike[str], function: FeatureFunction | None = None) -> Tagger:
     """Read the tagger of a CRFsuite file. Raises ModelError, with the path, if it cannot be used."""
     content = tensor_file.content_of(os.fspath(path), False)
-    try:
+    with placed(file=os.fspath(path)):
         return tagger_of(crfsuite_file.decode(content), function)
-    except ModelError as error:
-        raise ModelError(f"{os.fspath(path)}: {error}") from None
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], bias: str | None = None) -> int:
@@ -104,7 +102,8 @@ def model_of(tagger: Tagger, bias: str | None = None) -> CrfsuiteModel:
     chain, rows = tagger.model, tagger.model.weights
     if chain.bias.any():
         if bias is None:
-            _refuse("it has weights for labels by themselves; name a feature that every token has with bias=")
+            remedy = f"name a feature that every token has with {Argument('bias')}"
+            _refuse(f"it has weights for labels by themselves; {remedy}")
         names, places = StringTable.intern([*names.to_list(), bias])
         extra = np.zeros(len(names), np.int64)
         extra[places[-1]] = len(chain.bias)
@@ -148,7 +147,9 @@ def _check_scores(model: ChainModel) -> None:
 
     edges, boundary = model.edges, len(model.labels)
     if edges.scores[edges.offsets[boundary] :].any() or edges.scores[edges.to == boundary].any():
-        _refuse("it has weights for the start and the end of a sentence; train it with boundaries=False")
+        _refuse(
+            f"it has weights for the start and the end of a sentence; train it with {Argument('boundaries', False)}"
+        )
 
 
 def _refuse(why: str) -> NoReturn:

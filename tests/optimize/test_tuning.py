@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corate.counting.tuning import clearly_better, coordinate_search, f1_of, score_of
+from corate.optimize.tuning import clearly_better, coordinate_search, f1_of, score_of
 
 
 @dataclass(frozen=True)

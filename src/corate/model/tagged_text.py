@@ -1,0 +1,449 @@
+"""Text with labels added: from blocks of a text to blocks of tagged text, a piece of whole sentences at a time.
+
+Columns, CoNLL-U and plain text are tagged piece by piece. Other formats are read completely first.
+"""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from corate import formats
+from corate.arguments import MOST_TOKENS
+from corate.display import counted
+from corate.errors import ConfigError, DataError
+from corate.formats import columns, detection, lines
+from corate.formats.format import Options
+from corate.formats.reading import word_of
+from corate.formats.registry import format_of, takers
+from corate.formats.rows import FIELD, RowFormat, first_row
+from corate.formats.sentence_limit import limited
+from corate.formats.writing import check_labels
+from corate.io.chunks import cut_at_blank_lines, cut_at_lines
+from corate.io.streams import NamedBytes, bare_suffix
+from corate.model.constraints import Constraints
+from corate.model.lattice import pieces as pieces_of
+from corate.progress import OnProgress, ProgressEvent
+
+if TYPE_CHECKING:
+    from corate.corpus import Corpus
+    from corate.model.lattice import Lattice
+    from corate.model.tagger import Tagger
+
+__all__ = ["Questions", "TextOptions", "tagged_blocks"]
+
+_HEAD_BYTES = 1 << 16
+#: Formats that are tagged row by row, and written as columns.
+_ROWS = ("columns", "text", "raw")
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How text is read, and in which format it is written. ``auto``: detect the format; write the same one."""
+
+    name: str
+    format: str = "auto"
+    to: str = "auto"
+    columns: Sequence[str] | None = None
+    separator: str | None = None
+    comment: str | None = None
+    label: str | None = None
+    label_names: Sequence[str] | None = None
+    max_sentence: int = MOST_TOKENS
+    threads: int = 1
+
+    def resolved(self, first: bytes) -> TextOptions:
+        """With both formats named. ``first`` are the first lines."""
+        found = self.format
+        if found == "auto":
+            known = detection.by_suffix(bare_suffix(self.name))
+            found = known or detection.detect(first, self.name, comment=self.comment, kind="unlabelled")
+        to = self.to if self.to != "auto" else "columns" if found in _ROWS else found
+        return replace(self, format=found, to=to)
+
+    def check(self, asked: Questions) -> None:
+        """Raise ConfigError for options that the formats have no place for."""
+        plain, rows = self.format in ("text", "raw"), self.format in _ROWS and self.to == "columns"
+        only_rows = {"nbest": asked.nbest, "scores": asked.scores or None, "fixed": asked.fixed}
+        written = next((option for option, value in only_rows.items() if value is not None), None)
+        if plain and len(self.columns or ()) > 1:
+            raise ConfigError(
+                f"{self.name} is plain text, which has one column; omit this option, or say --format columns",
+                option="columns",
+            )
+        if self.label is not None and not takers("label").keys() & {self.format, self.to}:
+            raise ConfigError(
+                f"this option is for {' and '.join(takers('label').values())}; name the format with --format or --to",
+                option="label",
+            )
+        if self.label_names is not None and self.to != "jsonl":
+            raise ConfigError("this option is for JSON lines; name the format with --to jsonl", option="label_names")
+        if written is not None and not rows:
+            raise ConfigError(
+                f"this option is for columns and plain text, written as columns, not for {self.format} written as "
+                f"{self.to}; omit it, or give the text as columns",
+                option=written,
+            )
+        if asked and self.to == "conllu":
+            raise ConfigError(
+                "CoNLL-U is written with the best labels only; omit this option, or write another format, such as "
+                "jsonl, with --to",
+                option="constrain" if asked.scheme else "only_sure",
+            )
+
+
+#: The label of a token that is not sure enough, and the mark of a token whose label is not fixed.
+FREE = "_"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What to answer beyond the best labels."""
+
+    nbest: int | None = None
+    scores: bool = False
+    scheme: str | None = None
+    only_sure: float | None = None
+    fixed: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != Questions()
+
+    def constraints(self) -> Constraints | None:
+        """The constraints that all sentences share."""
+        return None if self.scheme is None else Constraints(scheme=self.scheme)
+
+    def added(self, labels: Sequence[str], probabilities: Sequence[float] | None) -> list[list[str]]:
+        """What is added to each row: the label, or ``_`` if it is not sure enough, and its probability."""
+        if probabilities is None:
+            return [[label] for label in labels]
+        least = self.only_sure or 0.0
+        shown = [label if p >= least else FREE for label, p in zip(labels, probabilities, strict=True)]
+        if not self.scores:
+            return [[label] for label in shown]
+        return [[label, f"{p:.4f}"] for label, p in zip(shown, probabilities, strict=True)]
+
+
+# -- the pipeline -----------------------------------------------------------------------------------------------------
+
+
+def tagged_blocks(
+    tagger: Tagger,
+    blocks: Iterator[bytes],
+    text: TextOptions,
+    asked: Questions,
+    *,
+    interactive: bool = False,
+    progress: OnProgress | None = None,
+) -> Iterator[bytes]:
+    """Tag a text, which comes as blocks of UTF-8.
+
+    ``interactive`` text is answered as soon as its first sentence is complete. Raises ConfigError for options that do
+    not suit the text or its format, and DataError, which names the text and the line, for text that cannot be tagged.
+    """
+    blocks, first = _first_lines(blocks, interactive=interactive)
+    text = text.resolved(first)
+    text.check(asked)
+    blocks = limited(blocks, text.name, text.format, text.max_sentence, text.comment)
+    if text.format == text.to == "conllu":
+        return _answered(_numbered(cut_at_blank_lines(blocks)), _conllu_answer(tagger, text), text)
+    if text.format in _ROWS and text.to == "columns":
+        pieces, rows = _rows(tagger, blocks, text, first)
+        return _answered(pieces, _row_answer(tagger, rows, asked, text), text)
+    return _tagged_whole(tagger, blocks, text, asked, progress)
+
+
+def _answered(
+    pieces: Iterable[tuple[bytes, int]], answer: Callable[[bytes, int], bytes], text: TextOptions
+) -> Iterator[bytes]:
+    """The answer to each piece, which has the number of its first line."""
+    for piece, line in pieces:
+        try:
+            yield answer(piece, line)
+        except DataError as error:
+            between = ", " if str(error).startswith("line ") and text.format == "conllu" else ": "
+            raise DataError(f"{text.name}{between}{error}") from None
+
+
+def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[bytes, int], bytes]:
+    """The function that replaces the labels of a piece of CoNLL-U."""
+    return lambda piece, line: tagger.tag_conllu(piece, label=text.label, first_line=line, threads=text.threads)[0]
+
+
+def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[Iterator[bytes], bytes]:
+    """The blocks again, and the first lines, to detect the format. ``interactive`` input needs only one sentence."""
+    read_already: list[bytes] = []
+    seen = b""
+    cut = -1
+    for block in blocks:
+        read_already.append(block)
+        seen += block
+        if len(seen) > _HEAD_BYTES or (interactive and (b"\n\n" in seen or b"\n\r\n" in seen)):
+            cut = seen.rfind(b"\n", 0, _HEAD_BYTES)  # ignore an incomplete line
+            break
+    return chain(read_already, blocks), seen[: cut + 1] if cut >= 0 else seen
+
+
+def _numbered(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Pieces with the numbers of their first lines."""
+    line = 1
+    for piece in pieces:
+        yield piece, line
+        line += piece.count(b"\n")
+
+
+def _rows(
+    tagger: Tagger, blocks: Iterator[bytes], text: TextOptions, first: bytes
+) -> tuple[Iterator[tuple[bytes, int]], RowFormat]:
+    """Pieces of rows, and how the rows are split."""
+    if text.format != "columns":
+        words_of = _raw_words if text.format == "raw" else _words
+        made = _rows_of_words(blocks, words_of, text.comment)
+        return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
+    width, separator = 0, text.separator
+    if separator is None:
+        separator = columns.separator_of(first, Options(comment=text.comment, labelled=False))
+        row = first_row(first, text.comment)
+        width = columns.width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
+    try:
+        names = text.columns or tagger.text_columns(first, separator, text.comment)
+    except DataError as error:
+        raise DataError(f"{text.name}: {error}") from None
+    pieces = _numbered(cut_at_blank_lines(blocks))
+    return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment or "")
+
+
+def _of_width(
+    pieces: Iterable[tuple[bytes, int]], separator: str, width: int, text: TextOptions
+) -> Iterator[tuple[bytes, int]]:
+    """The pieces. A row that does not fit the separator is refused: the first rows told it, and may be wrong."""
+    for piece, line in pieces:
+        if width and b" " in piece:
+            columns.check_rows(piece, separator, width, text.comment, text.name, line)
+        yield piece, line
+
+
+def _words(line: bytes) -> list[bytes]:
+    return FIELD.findall(line)
+
+
+def _raw_words(line: bytes) -> list[bytes]:
+    return [word.encode() for word in lines.words_of(line.decode())]
+
+
+def _rows_of_words(
+    blocks: Iterable[bytes], words_of: Callable[[bytes], list[bytes]], comment: str | None
+) -> Iterator[bytes]:
+    """Text with one sentence a line, as rows of one word."""
+    skipped = comment.encode() if comment else b"\n"
+    for piece in cut_at_lines(blocks):
+        sentences = (words_of(line) for line in piece.split(b"\n") if not line.startswith(skipped))
+        yield b"".join(b"\n".join(words) + b"\n\n" for words in sentences if words)
+
+
+def _tagged_whole(
+    tagger: Tagger, blocks: Iterable[bytes], text: TextOptions, asked: Questions, progress: OnProgress | None
+) -> Iterator[bytes]:
+    """A text that is read completely, in the format to write."""
+    data = b"".join(blocks)
+    if progress is not None:
+        progress(ProgressEvent("tagging the whole text"))
+    written = format_of(text.to)
+    if written.unwritable is not None:
+        check_labels(tagger.labels, written.unwritable, text.to)
+    corpus = formats.read(
+        NamedBytes(data, text.name),
+        format=text.format,
+        columns=text.columns,
+        separator=text.separator,
+        comment=text.comment,
+        labelled=False,
+        layout=tagger.layout,
+        label=text.label if text.format == "jsonl" else None,
+        max_sentence=text.max_sentence,
+    )
+    scores = None
+    if "scores" in written.takes:
+        labels, scores = _tag_spans(tagger, corpus, asked, text.threads)
+    elif asked:
+        labels = _tag_corpus(tagger, corpus, asked, text.threads)
+    else:
+        labels = tagger.tag_all(corpus, threads=text.threads)
+    label = text.label or (tagger.label_source if text.to == "conllu" else "") or None
+    out = io.BytesIO()
+    formats.write(corpus, out, format=text.to, labels=labels, label=label, label_names=text.label_names, scores=scores)
+    yield out.getvalue()
+
+
+# -- rows with answers ------------------------------------------------------------------------------------------------
+
+
+def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOptions) -> Callable[[bytes, int], bytes]:
+    """The function that adds labels, and whatever else was asked for, to a piece of rows."""
+    if not asked:
+        return lambda piece, line: tagger.tag_text(
+            piece,
+            columns=rows.columns,
+            separator=rows.separator,
+            comment=rows.comment or None,
+            first_line=line,
+            threads=text.threads,
+        )[0]
+    check_labels(tagger.labels, columns.unwritable_label(rows.separator or "\t"), "columns")
+    missing = [column for column in tagger.vocabulary.columns if column not in rows.columns]
+    if missing or not tagger.vocabulary.columns:
+        what = f"the column {missing[0]!r}" if missing else "ready-made features"
+        raise DataError(f"{text.name}: the model reads {what}; the text has {', '.join(rows.columns)}; use columns=")
+    fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
+    return lambda piece, line: "".join(
+        _tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, text.threads)
+    ).encode()
+
+
+def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
+    """The place of the column with fixed labels: a name, or a number from 1."""
+    for names in (rows.columns, tagger.layout):
+        if fixed in names:
+            return list(names).index(fixed)
+    if fixed.isdecimal() and int(fixed) > 0:
+        return int(fixed) - 1
+    raise ConfigError(
+        f"the text has the columns {', '.join(rows.columns)}, not {fixed!r}; name its columns with columns=, or give "
+        "the number of the column",
+        option="fixed",
+    )
+
+
+def _tag_corpus(tagger: Tagger, corpus: Corpus, asked: Questions, threads: int) -> list[list[str]]:
+    """The labels of a corpus, with ``--constrain`` and ``--only-sure``."""
+    lattice = tagger.lattice(corpus, threads=threads, constraints=asked.constraints())
+    labels = lattice.tag()
+    if asked.only_sure is None:
+        return labels
+    of = _Marginals(lattice)
+    return [[label for (label,) in asked.added(own, of.labels(s, own))] for s, own in enumerate(labels)]
+
+
+def _tag_spans(
+    tagger: Tagger, corpus: Corpus, asked: Questions, threads: int
+) -> tuple[list[list[str]], list[list[float]]]:
+    """The labels of a corpus and the probabilities of their spans. Spans that are not sure enough are left out."""
+    labels, scores = list[list[str]](), list[list[float]]()
+    for piece in pieces_of(corpus):
+        lattice = tagger.lattice(piece, threads=threads, constraints=asked.constraints())
+        for own, entities in zip(lattice.tag(), lattice.entities(), strict=True):
+            sure = [entity for entity in entities if entity.probability >= (asked.only_sure or 0.0)]
+            kept = {i for entity in sure for i in range(entity.start, entity.stop)}
+            labels.append([label if i in kept else "O" for i, label in enumerate(own)])
+            scores.append([entity.probability for entity in sure])
+    return labels, scores
+
+
+def _sentences(text: str) -> list[list[str]]:
+    """The lines of each sentence, with the blank lines after it, without line feeds.
+
+    >>> _sentences("a\\nb\\n\\n\\nc")
+    [['a', 'b', '', ''], ['c']]
+    """
+    found: list[list[str]] = []
+    after_blank = True
+    for line in text.removesuffix("\n").split("\n") if text else ():
+        blank = not line.strip(" \t\r")
+        if not found or (after_blank and not blank):
+            found.append([])
+        found[-1].append(line)
+        after_blank = blank
+    return found
+
+
+def _tagged(
+    tagger: Tagger,
+    sentences: list[list[str]],
+    rows: RowFormat,
+    asked: Questions,
+    fixed: int | None,
+    first_line: int,
+    threads: int,
+) -> Iterator[str]:
+    """The lines of tagged sentences."""
+    names = tagger.vocabulary.columns
+    needed = [list(rows.columns).index(column) for column in names]
+    tokens, each, number = [], [], first_line
+    shared = asked.constraints() or Constraints()
+    for sentence in sentences:
+        cells = []
+        for line in sentence:
+            if rows.is_token(line):
+                cells.append(rows.cells(line))
+                if len(cells[-1]) <= max(needed):
+                    raise DataError(
+                        f"line {number} has {counted(len(cells[-1]), 'column')}, but the model reads "
+                        f"column {max(needed) + 1}"
+                    )
+                label = FREE if fixed is None else _fixed_label(cells[-1], fixed)
+                if label != FREE and label not in tagger.labels:
+                    some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
+                    raise DataError(
+                        f"line {number}: the model has no label {label!r}; write one of {some} as a fixed label, "
+                        f"or {FREE} where the model decides"
+                    )
+            number += 1
+        tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
+        if fixed is not None:
+            given = {i: _fixed_label(row, fixed) for i, row in enumerate(cells)}
+            each.append(replace(shared, labels={i: label for i, label in given.items() if label != FREE}))
+    lattice = tagger.lattice(tokens, threads=threads, constraints=asked.constraints() if fixed is None else each)
+    of = _Marginals(lattice) if asked.scores or asked.only_sure is not None else None
+
+    def added(s: int, labels: Sequence[str]) -> list[list[str]]:
+        return asked.added(labels, None if of is None else of.labels(s, labels))
+
+    if asked.nbest is None:
+        for s, (sentence, labels) in enumerate(zip(sentences, lattice.tag(), strict=True)):
+            yield _written(sentence, rows, added(s, labels))
+        return
+    for s, (sentence, found) in enumerate(zip(sentences, lattice.nbest(asked.nbest), strict=True)):
+        if not any(map(rows.is_token, sentence)):
+            yield _written(sentence, rows, [])
+            continue
+        last = max(i for i, line in enumerate(sentence, 1) if line.strip(" \t\r"))
+        for rank, (labels, probability) in enumerate(found, 1):
+            yield f"# {rank} {probability:.4f}\n{_written(sentence[:last], rows, added(s, labels))}"
+            yield "\n" if rank < len(found) else _written(sentence[last:], rows, [])
+
+
+def _fixed_label(row: Sequence[str], column: int) -> str:
+    """The label that a row fixes, or `FREE`."""
+    return (row[column] if column < len(row) else "") or FREE
+
+
+def _written(sentence: Sequence[str], rows: RowFormat, added: Sequence[Sequence[str]]) -> str:
+    """The lines of a sentence with further columns in the rows of tokens."""
+    columns = iter(added)
+    lines = []
+    for line in sentence:
+        content = line.rstrip("\r")
+        token = rows.with_columns(content, next(columns)) if rows.is_token(line) else content
+        lines.append(token + line[len(content) :] + "\n")
+    return "".join(lines)
+
+
+class _Marginals:
+    """The probabilities of labels at the tokens of a lattice."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.sentences, self.offsets = lattice.sentences.tolist(), lattice.offsets.tolist()
+        self.candidates, self.shares = lattice.labels.tolist(), lattice.marginals()[1].tolist()
+        self.ids = {name: i for i, name in enumerate(lattice.names)}
+
+    def labels(self, sentence: int, labels: Sequence[str]) -> list[float]:
+        """The probability of each label of a sentence at its token."""
+        found = []
+        for t, label in enumerate(labels, self.sentences[sentence]):
+            a, b = self.offsets[t], self.offsets[t + 1]
+            found.append(self.shares[bisect_left(self.candidates, self.ids[label], a, b)])
+        return found

@@ -1,0 +1,99 @@
+"""Options from corate.toml or pyproject.toml: found upwards, named, overridden by the command line, and checked."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, data):
+    """An empty current folder, two levels deep, beside the training text."""
+    inner = tmp_path / "project" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "project" / "train.tsv").write_bytes((data / "train.tsv").read_bytes())
+    monkeypatch.chdir(inner)
+    return tmp_path / "project"
+
+
+def trained(corate, *more):
+    """The record of a small model that the command trains, and what it says on standard error."""
+    result = corate("train", "../train.tsv", "-o", "m.corate", "--method", "separate", "--json", *more)
+    assert result.code == 0, result.err
+    return json.loads(result.text), result.err
+
+
+def test_options_come_from_the_nearest_file_and_the_command_line_wins(corate, folder):
+    (folder / "corate.toml").write_text("threads = 2\n[train]\npasses = 1\nseed = 7\nlabel-weight = ['O=0.5']\n")
+    record, said = trained(corate, "--seed", 8)
+    assert record["settings"]["passes"] == 1
+    assert record["seed"] == 8
+    assert said == "corate: from ../corate.toml: threads, label-weight, passes\n"
+    (folder / "inner" / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.corate.train]\npasses = 2\n")
+    record, said = trained(corate)
+    assert record["settings"]["passes"] == 2
+    assert said == "corate: from pyproject.toml: passes\n"
+    (folder / "inner" / "corate.toml").write_text("[train]\ncoupling_weight = 0.5\n")
+    assert trained(corate)[1] == "corate: from corate.toml: coupling-weight\n"
+
+
+def test_a_file_without_the_table_is_passed_over(corate, folder):
+    (folder / "inner" / "pyproject.toml").write_text("[project]\nname = 'corate-user'\n[tool.other]\nx = 1\n")
+    (folder / "corate.toml").write_text("[train]\npasses = 1\n")
+    assert trained(corate)[1] == "corate: from ../corate.toml: passes\n"
+
+
+def test_a_quiet_command_does_not_name_the_file(corate, folder):
+    (folder / "corate.toml").write_text("quiet = true\n[train]\npasses = 1\n")
+    record, said = trained(corate)
+    assert record["settings"]["passes"] == 1
+    assert said == ""
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_file_can_be_ignored(corate, folder, place):
+    (folder / "corate.toml").write_text("this is no TOML")
+    before, after = (["--no-config"], []) if place == "before" else ([], ["--no-config"])
+    result = corate(*before, "train", "../train.tsv", "-o", "m.corate", "--method", "empirical", "--quiet", *after)
+    assert (result.code, result.err) == (0, "")
+
+
+def test_commands_of_a_group_have_tables_of_their_own(corate, folder):
+    (folder / "corate.toml").write_text("[graph.learn]\nstructure = 'forest'\nbins = 3\n")
+    (folder / "inner" / "d.csv").write_text("a,b\n1,2\n2,1\n1,2\n")
+    result = corate("graph", "learn", "d.csv")
+    assert result.code == 0
+    assert result.err == "corate: from ../corate.toml: structure, bins\n"
+
+
+def test_options_for_other_commands_change_nothing(corate, folder):
+    (folder / "corate.toml").write_text("threads = 2\ncolumns = 'word,label'\n[train]\npasses = 1\n")
+    result = corate("derive", "A-B")
+    assert (result.code, result.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[train]\npases = 1\n", "unknown key 'pases'; did you mean 'passes'? in 'train'"),
+        ("[trian]\npasses = 1\n", "unknown key 'trian'; did you mean 'train'?"),
+        ("thread = 2\n", "unknown key 'thread'; did you mean 'threads'?"),
+        ("passes = 2\n", "write 'passes' in the table 'train'"),
+        ("[train]\nhalf = 'yes'\n", "half must be true or false, not 'yes'"),
+        ("[train]\npasses = [1]\n", "passes must be text or a number, not [1]"),
+        ("[train]\nthreads = 2.5\n", "'2.5' is not a valid int"),
+        ("train = 2\n", "unknown key 'train'"),
+        ("[train\n", "line 1"),
+    ],
+)
+def test_mistakes_are_wrong_usage_and_name_the_file(corate, folder, text, said):
+    (folder / "corate.toml").write_text(text)
+    result = corate("train", "../train.tsv", "-o", "m.corate")
+    assert result.code == 2
+    assert "../corate.toml: " in result.err
+    assert said in result.err
+
+
+def test_help_shows_the_defaults_of_the_program(corate, folder):
+    (folder / "corate.toml").write_text("threads = 2\n")
+    assert "Number of threads.  [default: 1; x>=1]" in corate("train", "--help").text
+    assert "--no-config" in corate("--help").text
