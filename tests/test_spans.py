@@ -263,3 +263,8 @@ def test_real_corpora(archive: str, member: str) -> None:
         assert detect(there.labels_of(i) for i in range(len(there))) == scheme
         back = there.with_scheme("IOB2")
         assert [back.labels_of(i) for i in range(len(back))] == labels
+
+
+def test_labels_are_spans_apart_from_exceptions_if_half_of_them_have_a_prefix() -> None:
+    assert are_spans(["O", "B-PER", "I-PER", "BPER", "-PER", "0"], strict=False)
+    assert not are_spans(["I-", "B-x", "N-1", "V-2", "P-3"], strict=False)

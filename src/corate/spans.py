@@ -170,18 +170,21 @@ def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
     """Whether labels mark spans: each is ``O`` or a prefix with a type, and one has a prefix that can start a span.
 
     Prefixes without a type (``B``, ``S``) do not count: many sets of plain tags have such names. With ``strict=False``,
-    one label ``B-...`` or ``I-...`` is enough, and other labels (a mark for unknown labels, a typo) are ignored.
+    one label ``B-...`` or ``I-...`` is enough if at least half of the labels are ``O`` or have a prefix. Other labels
+    (unknown ones, typos) are ignored, but ``I-`` may be the tag of interjections among other tags.
 
     >>> are_spans(["O", "B-NP", "I-NP"]), are_spans(["O", "W-PER"]), are_spans(["IN", "WP", "S-TL"])
     (True, True, False)
     >>> are_spans(["O", "B-NP", "?"]), are_spans(["O", "B-NP", "?"], strict=False)
     (False, True)
+    >>> are_spans(["N-|---NSM", "V-|3AAI-S", "C-|-----", "I-|-----"], strict=False)
+    False
     """
     names = list(labels)
+    typed = sum(name == "O" or bool(parse(name)[1]) for name in names)
     if not strict and any(name.startswith(("B-", "I-")) for name in names):
-        return True
-    typed = all(name == "O" or parse(name)[1] for name in names)
-    return typed and any(name.startswith(_STARTS) for name in names)
+        return 2 * typed >= len(names)
+    return typed == len(names) and any(name.startswith(_STARTS) for name in names)
 
 
 def spans(sequence: Sequence[str]) -> list[Span]:

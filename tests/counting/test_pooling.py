@@ -25,6 +25,7 @@ from corate.counting.pooling import (
     fit_edges,
     fit_weights,
     label_prior,
+    unrecovered_labels,
     with_evidence,
 )
 from corate.features.templates import parse
@@ -103,6 +104,44 @@ def test_a_label_is_scored_only_if_other_sentences_of_the_corpus_have_it_often_e
         for _, label in labelled[s]
     ]
     np.testing.assert_array_equal(with_evidence(sample, counts), np.where(expected, sample.labels, -1))
+
+
+@given(some_sentences, st.data(), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_a_label_is_unrecovered_if_no_token_that_it_is_judged_by_has_it_as_its_best_label(
+    labelled: Labelled, data: st.DataObject, seed: int
+) -> None:
+    p = problem_of(labelled, seed=seed)
+    names = range(len(p.prior))
+    known = [data.draw(st.sampled_from([y, -1])) for y in p.tokens.labels.tolist()]
+    totals = Counter(p.tokens.labels.tolist())
+    scores = np.random.default_rng(seed).normal(size=len(p.candidates.labels)).astype(np.float32)
+    best, starts = [], p.candidates.offsets
+    for t in range(p.counts.tokens):
+        of_token = scores[starts[t] : starts[t + 1]]
+        best.append(p.candidates_of(t)[int(of_token.argmax())])
+    judged = [y for y in names if 0 < known.count(y) >= min(totals[y], LEAST_EVIDENCE)]
+    expected = [y for y in judged if (y, y) not in zip(known, best, strict=True)]
+    found = unrecovered_labels(scores, p.candidates, np.array(known, np.int32), p.counts)
+    assert found.tolist() == expected
+
+
+@given(some_sentences, st.booleans(), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_the_evidence_of_a_doubtful_label_is_relative_to_the_root_of_its_rate(
+    labelled: Labelled, left_out: bool, seed: int
+) -> None:
+    p = problem_of(labelled, seed=seed)
+    doubtful = np.array([seed % len(p.prior)], np.int32)
+    pool = Pool(np.random.default_rng(seed).normal(size=p.n_experts), 0.5, np.arange(len(p.prior)) * 0.1)
+    found = replace(pool, doubtful=doubtful)
+    prior = p.prior.copy()
+    prior[doubtful] **= 0.5
+    inputs = p.features, p.expert_of, p.candidates, p.tokens.labels if left_out else None
+    scores = found.scores(p.counts.table, p.prior, *inputs)
+    np.testing.assert_allclose(scores, pool.scores(p.counts.table, prior, *inputs), rtol=1e-6, atol=1e-6)
+    weights = found.compiled(p.counts.table, p.prior, p.expert_of).scores
+    np.testing.assert_allclose(weights, pool.compiled(p.counts.table, prior, p.expert_of).scores, rtol=1e-6)
 
 
 @given(some_sentences, st.booleans(), st.booleans(), st.integers(0, 9))

@@ -14,7 +14,7 @@ import corate
 from corate import Corpus, _native
 from corate.counting.counts import Table
 from corate.counting.ladder import LadderParameters
-from corate.training.lattice_costs import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates
+from corate.training.lattice_costs import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates, recurring_labels
 from corate.training.source import MemorySource
 
 #: The words and labels of tokens.
@@ -106,6 +106,29 @@ def test_the_choice_is_stable_if_a_twentieth_of_the_sentences_is_left_out(labels
     assert some is not None
     assert some.pruned == pytest.approx(every.pruned, rel=0.1)
     assert some.choose_full == every.choose_full == (labels == 12)
+
+
+@given(tokens)
+def test_a_label_recurs_if_a_word_has_it_twice_and_no_other_label_more_often(found: list[tuple[int, int]]) -> None:
+    pairs, words = Counter(found), {word for word, _ in found}
+    usual = {(word, max(pairs[word, label] for label in range(LABELS))) for word in words}
+    expected = {label for (word, label), n in pairs.items() if n > 1 and (word, n) in usual}
+    assert recurring_labels(table(found)) == len(expected)
+
+
+def test_labels_that_do_not_recur_leave_the_choice_as_it_is_unless_there_are_very_many() -> None:
+    sentences = [[(f"w{i}", f"L{i % 12}")] for i in range(120)] * 50
+    assert chosen(Corpus.from_sentences(sentences))
+
+    def with_odd(labels: int) -> Corpus:
+        odd = [[(f"w{i}", f"odd{i}")] for i in range(labels)]
+        return Corpus.from_sentences(sentences + odd)
+
+    costs = LatticeCosts.of_corpus(with_odd(10))
+    assert costs is not None
+    assert costs.full > 1.25 * costs.pruned
+    assert chosen(with_odd(10))
+    assert not chosen(with_odd(100))
 
 
 def test_a_full_lattice_is_not_chosen_if_it_would_be_refused() -> None:

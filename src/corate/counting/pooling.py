@@ -8,7 +8,7 @@ the others. Then the edges are fitted given the nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from corate.types import F32, F64, Csr, Ids
 
 __all__ = [
     *("Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"),
-    "with_evidence",
+    *("unrecovered_labels", "with_evidence"),
 ]
 
 
@@ -34,7 +34,8 @@ SMOOTHING = 1.0
 #: Gaussian prior of the weights: its strength, in tokens, and its mean.
 RIDGE = 1.0
 PRIOR_MEAN = 0.2
-#: The weights are fitted on tokens whose label at least so many tokens of other sentences have.
+#: The weights are fitted on tokens whose label at least so many tokens of other sentences have. A label is judged by at
+#: least so many of its tokens.
 LEAST_EVIDENCE = 3
 #: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
 LEAST_LADDER = 0.1
@@ -134,12 +135,14 @@ class Pool:
 
     ``unexplained`` is the log loss of the tokens that the weights were fitted on, each left out of the counts, as a
     share of the entropy of their labels: 0 if the counts predict every label, 1 if they are no better than frequencies.
+    ``doubtful`` are labels whose evidence counts about half.
     """
 
     experts: F64
     ladder: float
     bias: F64
     unexplained: float = 1.0
+    doubtful: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def scores(
         self,
@@ -153,6 +156,7 @@ class Pool:
     ) -> F32:
         """Node scores of the candidates of some tokens."""
         weight = self.experts.astype(np.float32)[expert_of]
+        prior = self._prior(prior)
         pooled = _native.pooled_scores(
             table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out, threads
         )
@@ -162,8 +166,14 @@ class Pool:
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
         """The experts' evidence as weights of a chain model, one row per feature."""
         rows = np.repeat(expert_of, table.lengths)
-        evidence = portable.log1p(table.counts / (SMOOTHING * prior[table.labels]))
+        evidence = portable.log1p(table.counts / (SMOOTHING * self._prior(prior)[table.labels]))
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
+
+    def _prior(self, prior: F64) -> F64:
+        """The prior that evidence is relative to. Its root about halves the evidence of doubtful labels."""
+        found: F64 = prior.copy()
+        found[self.doubtful] = np.sqrt(prior[self.doubtful])
+        return found
 
 
 def fit_weights(
@@ -227,6 +237,22 @@ def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
     found: Ids = tokens.labels.copy()
     found[np.flatnonzero(known)[(totals[pairs[:, 1]] - times < LEAST_EVIDENCE)[place.ravel()]]] = -1
     return found
+
+
+def unrecovered_labels(scores: F32, candidates: Candidates, labels: Ids, counts: Counts) -> Ids:
+    """The labels of which no token is recovered: another label scores more at each, left out of the counts.
+
+    A label is judged by LEAST_EVIDENCE of the tokens, or by all that the corpus has. Typing errors in labels are such
+    labels: they occur where the right label does. As they are rare, a feature that was seen with one once speaks for it
+    as strongly as many counts do for a frequent label.
+    """
+    place = candidates.find(labels)
+    best = np.maximum.reduceat(scores, candidates.offsets[:-1])
+    recovered = (place >= 0) & (scores[place] == best)
+    totals = counts.pairs.label_totals(len(counts.labels))
+    seen, right = (np.bincount(labels[kept], minlength=len(totals)) for kept in (labels >= 0, recovered))
+    judged = (seen > 0) & (seen >= np.minimum(totals, LEAST_EVIDENCE))
+    return np.flatnonzero(judged & (right == 0)).astype(np.int32)
 
 
 def fit_edges(

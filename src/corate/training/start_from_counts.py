@@ -24,6 +24,7 @@ from corate.counting.pooling import (
     experts,
     fit_weights,
     label_prior,
+    unrecovered_labels,
     with_evidence,
 )
 from corate.counting.rates import edge_scores
@@ -166,27 +167,27 @@ class StartFromCounts(Start):
     def _fit_pool(self) -> Pool:
         """Fit the weights of the experts as in pooled empirical training.
 
-        Edge templates and numeric features get the weight 0.
+        Edge templates and numeric features get the weight 0. A label that is never recovered has half of its
+        evidence: the passes learn the rest.
         """
         tokens = int(np.clip(POOL_SHARE * self.counts.tokens, LEAST_POOL_TOKENS, MOST_POOL_TOKENS))
         sample = self.counted.sample(tokens)
         _, names = experts(self.vocabulary)
+        possible = self._possible(sample, self.tables(), sample.labels, full=False)
+        evidence = self.counts.table, label_prior(self.counts), self._node_features(sample), self.expert_of, possible
         pool = fit_weights(
-            self.counts.table,
-            label_prior(self.counts),
-            self._node_features(sample),
-            self.expert_of,
-            self._possible(sample, self.tables(), sample.labels, full=False),
+            *evidence,
             sample.labels,
             with_evidence(sample, self.counts),
             has_ladder=self.word is not None,
             progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
+        scores = pool.scores(*evidence, sample.labels, self.context.threads)
         weights = pool.experts.copy()
         edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
         weights[edges[edges < len(weights)]] = 0.0  # the last templates may have no features yet, and so no experts
         weights[len(names) :] = 0.0
-        return replace(pool, experts=weights)
+        return replace(pool, experts=weights, doubtful=unrecovered_labels(scores, possible, sample.labels, self.counts))
 
     def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
         kept = self.kept(cutoff)
