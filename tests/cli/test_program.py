@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from command_line import PROGRAM
+from corate import spans
+from corate.cli import shared_options
 
 COMMANDS = [
     "train",
@@ -59,6 +61,16 @@ def test_commands_start_without_what_they_may_not_need():
     code = f"import sys, corate.cli.app; print(sorted({large} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_of_commands_imports_no_numpy():
+    import corate.cli.app as program
+
+    modules = [f"corate.cli.{name}" for name in program.COMMANDS.values()]
+    code = f"import importlib, sys; [importlib.import_module(m) for m in {modules}]; print('numpy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+    assert tuple(spans.SCHEMES) == shared_options.SCHEMES
 
 
 @posix

@@ -11,7 +11,6 @@ from corate.cli.commands import command, option
 from corate.cli.evaluate import measure
 from corate.cli.shared_options import shared
 from corate.cli.terminal import count, counted, is_terminal, percent, show_table, size
-from corate.spans import spans
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -111,6 +110,8 @@ def _parts(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]
     >>> _parts(["12", "Oak", "St", ",", "Boston"], ["B-HOUSE", "B-STREET", "I-STREET", "O", "B-CITY"])
     [('HOUSE', '12'), ('STREET', 'Oak St'), ('', ','), ('CITY', 'Boston')]
     """
+    from corate.spans import spans
+
     parts: list[tuple[str, str]] = []
     done = 0
     for start, stop, part in spans(labels):

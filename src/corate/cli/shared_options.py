@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
 __all__ = [
-    *("LABELLED", "MODEL", "READING", "SHARED", "Reading", "is_model_file", "load_model", "names_in"),
+    *("LABELLED", "MODEL", "READING", "SCHEMES", "SHARED", "Reading", "is_model_file", "load_model", "names_in"),
     *("naming", "reading_options", "refuse_inputs", "shared"),
 ]
 
@@ -34,6 +34,8 @@ READING = "Reading"
 #: The titles of the formats that have a place for labels, by their names.
 LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labelled}
 
+#: A copy of the names in ``corate.spans``: importing it would slow down the start.
+SCHEMES = ("IOB1", "IOB2", "IOBES", "BILOU", "BMEWO", "BMES")
 #: The argument of most commands.
 MODEL = argument("MODEL", "The model file.")
 

@@ -13,6 +13,7 @@ from corate.cli.exits import as_option
 from corate.cli.shared_options import (
     LABELLED,
     MODEL,
+    SCHEMES,
     Reading,
     load_model,
     reading_options,
@@ -25,7 +26,6 @@ from corate.formats.registry import FORMATS
 from corate.io.chunks import open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import name_of, open_output
-from corate.spans import SCHEMES
 
 __all__ = ["tag"]
 

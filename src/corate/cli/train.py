@@ -12,10 +12,9 @@ import click
 
 from corate.cli.commands import argument, command, option
 from corate.cli.method_options import EXPERT, chosen_method, method_options
-from corate.cli.shared_options import Reading, naming, reading_options, refuse_inputs, shared
+from corate.cli.shared_options import SCHEMES, Reading, naming, reading_options, refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
 from corate.io.atomic import check_writable, partial_of
-from corate.spans import SCHEMES
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
