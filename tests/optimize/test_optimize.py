@@ -165,6 +165,13 @@ def test_lbfgs_with_absolute_weights_shrinks_and_cuts_what_has_a_closed_form(
     assert (found[far & (expected == 0)] == 0).all()
 
 
+def test_a_first_step_that_only_cuts_tiny_weights_does_not_end_the_search() -> None:
+    b, a = np.array([0.0, -3.0, 5.0]), np.array([1.0, 1.0, 0.1])
+    objective = lambda x: (float((a * (x - b) ** 2).sum() / 2), a * (x - b))  # noqa: E731
+    found = lbfgs(objective, np.array([-1e-155, 2e-77, -2e-77]), c1=1.0)
+    np.testing.assert_allclose(found.weights, [0.0, -2.0, 0.0], atol=1e-6)
+
+
 def logistic(seed: int = 0, n: int = 60, features: int = 12) -> Callable[[F64], tuple[float, F64]]:
     """A logistic regression of which most features say nothing, with a small L2 penalty."""
     rng = np.random.default_rng(seed)

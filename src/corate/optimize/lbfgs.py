@@ -130,6 +130,8 @@ def lbfgs(
 
 #: The search is over if this many iterations together gain nothing: the precision is exhausted.
 _IDLE = 5
+#: Products of a step and a change of the gradient below this have lost digits.
+_UNDERFLOW = 1e-290
 #: A gradient with at most this norm is zero.
 _FLAT = 1e-12
 
@@ -235,8 +237,8 @@ class _Curvature:
         self.fresh: list[int] = []  # rows whose inner products are not yet computed
 
     def learn(self, s: F64, y: F64) -> None:
-        """Store a pair in place of the oldest. A pair without curvature is ignored."""
-        if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
+        """Store a pair in place of the oldest. A pair without curvature, or whose products underflow, is ignored."""
+        if _native.dot(s, y) <= max(1e-10 * _native.dot(y, y), _UNDERFLOW):
             return
         place = len(self.pairs) if len(self.pairs) < self.memory else self.pairs.pop(0)
         self.pairs.append(place)
