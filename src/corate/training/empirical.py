@@ -186,13 +186,11 @@ class EmpiricalTraining:
 
     def _pool(self, tuned: LadderParameters | None) -> Choice:
         """Fit the pool's weights and edges on tokens, each left out of the counts. Evaluate it on held-out tokens."""
-        counts = self.counts
-        vocabulary = counts.vocabulary
-        bases = vocabulary.bases
-        expert_of, names = experts(vocabulary)
-        prior = label_prior(counts)
+        counts, prior = self.counts, label_prior(self.counts)
+        bases = counts.vocabulary.bases
+        expert_of, names = experts(counts.vocabulary)
         p = None if tuned is None else replace(tuned, threshold=1e-5, cap=12)
-        full = None if p is None else self.counted.tables(DEFAULT, vocabulary, counts.table)
+        full = None if p is None else self.counted.all_tables(DEFAULT)
 
         def candidates(tokens: Tokens, tables: LadderTables | None, left_out: Ids | None) -> Candidates:
             if tables is None or p is None:
@@ -245,8 +243,7 @@ class EmpiricalTraining:
         }
         if p is not None:
             settings["ladder"] = asdict(p)
-        accuracy = float(np.concatenate(correct).mean()) if correct else None
-        log_loss = float(np.concatenate(losses).mean()) if losses else None
+        accuracy, log_loss = (float(np.concatenate(m).mean()) if m else None for m in (correct, losses))
         return Choice("pooled", settings, accuracy, log_loss, build)
 
 
