@@ -33,13 +33,13 @@ ROOMS = {
     "inspection": 299,
     "io": 964,
     "model": 2761,
-    "optimize": 687,
+    "optimize": 688,
     "pages": 393,
     "rate": 2763,
     "sklearn": 293,
     "spacy": 286,
     "spark": 738,
-    "training": 4875,
+    "training": 4872,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {
