@@ -95,7 +95,7 @@ def test_comments_blank_lines_and_line_ends_stay(corate, model):
         (["--fixed", "label"], b"12\t_\n\nOak\tB-XYZ\n", 1, "line 3: the model has no label 'B-XYZ'; write one of"),
         (["--nbest", "0"], b"12\n", 2, "nbest"),
         (["--only-sure", "2"], b"12\n", 2, "only-sure"),
-        (["--constrain", "IOBES"], b"12\n", 1, "are not in the scheme IOBES"),
+        (["--constrain", "IOBES"], b"12\n", 1, "are not in IOBES"),
         (["--constrain", "XYZ"], b"12\n", 2, "XYZ"),
         (["--nbest", "2", "--to", "slashed"], b"12\n", 2, "written as columns"),
         (["--constrain", "auto", "--to", "conllu"], b"12\n", 2, "CoNLL-U"),

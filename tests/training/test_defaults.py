@@ -19,6 +19,7 @@ from corate.training.defaults import (
     choose_preset,
 )
 from corate.training.options import options_of
+from corate.training.source import MemorySource
 
 
 def test_a_large_corpus_has_one_pass_less_from_the_default_base_and_larger_steps() -> None:
@@ -140,9 +141,9 @@ def test_one_tag_with_the_prefix_of_a_span_does_not_make_tags_spans() -> None:
     sentences = [[(f"w{i}", tags[i % 80])] for i in range(400)] * 2
     record = corate.train(Corpus.from_sentences(sentences)).record
     assert (record["lattice"], record["base"]) == ("pruned", "default")
-    assert choose_preset(Corpus.from_sentences(sentences)) == "pos"
+    assert choose_preset(MemorySource(Corpus.from_sentences(sentences))) == "pos"
     entities = [[(f"w{i}", f"{'BI'[i % 2]}-{i % 80}")] for i in range(400)] * 2
     odd = [[("w0", "-1"), ("w1", "B1")]]
     record = corate.train(Corpus.from_sentences(entities + odd)).record
     assert (record["lattice"], record["base"]) == ("pruned", "pooled")
-    assert choose_preset(Corpus.from_sentences(entities + odd)) == "ner"
+    assert choose_preset(MemorySource(Corpus.from_sentences(entities + odd))) == "ner"

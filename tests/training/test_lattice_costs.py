@@ -124,7 +124,7 @@ def test_labels_that_do_not_recur_leave_the_choice_as_it_is_unless_there_are_ver
         odd = [[(f"w{i}", f"odd{i}")] for i in range(labels)]
         return Corpus.from_sentences(sentences + odd)
 
-    costs = LatticeCosts.of_corpus(with_odd(10))
+    costs = MemorySource(with_odd(10)).costs()
     assert costs is not None
     assert costs.full > 1.25 * costs.pruned
     assert chosen(with_odd(10))
