@@ -31,6 +31,7 @@ ORDER = [
     {"model"},
     {"evaluation"},
     {"training"},
+    {"comparison"},
     {"sklearn"},
     {"compat"},
     {"spark", "spacy"},

@@ -19,8 +19,8 @@ SOURCE = Path(corate.__file__).parent
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
-    "(top)": 834,
-    "cli": 3924,
+    "(top)": 842,
+    "cli": 3967,
     "compat": 1137,
     "corpus": 1046,
     "counting": 1584,

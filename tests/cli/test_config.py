@@ -1,6 +1,7 @@
 """Options from corate.toml or pyproject.toml: found upwards, named, overridden by the command line, and checked."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_options_for_other_commands_change_nothing(corate, folder):
         ("[train]\nhalf = 'yes'\n", "half must be true or false, not 'yes'"),
         ("[train]\npasses = [1]\n", "passes must be text or a number, not [1]"),
         ("[train]\nthreads = 2.5\n", "'2.5' is not a valid int"),
-        ("train = 2\n", "unknown key 'train'"),
+        ("train = 2\n", "'train' must be a table of options"),
         ("[train\n", "line 1"),
     ],
 )
@@ -97,3 +98,69 @@ def test_help_shows_the_defaults_of_the_program(corate, folder):
     (folder / "corate.toml").write_text("threads = 2\n")
     assert "Number of threads.  [default: 1; x>=1]" in corate("train", "--help").text
     assert "--no-config" in corate("--help").text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tool = 3  # corate\n",
+        "tool = ['corate']\n",
+        "broken = = # uses tool corate\n",
+        "[tool.corate-plugin]\nx = = 1\n",
+    ],
+)
+def test_a_project_file_that_is_not_ours_does_no_harm(corate, folder, text):
+    (folder / "inner" / "pyproject.toml").write_text(text)
+    (folder / "corate.toml").write_text("[train]\npasses = 1\n")
+    assert trained(corate)[1] == "corate: from ../corate.toml: passes\n"
+
+
+def test_a_project_file_that_cannot_be_read_is_passed_over(corate, folder, monkeypatch):
+    (folder / "inner" / "pyproject.toml").write_text("[tool.corate.train]\npasses = 2\n")
+    usual = Path.read_bytes
+
+    def refuse(path):
+        if path.suffix == ".toml":
+            raise PermissionError(13, "Permission denied")
+        return usual(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert corate("derive", "A-B").code == 0
+    (folder / "corate.toml").write_text("")
+    result = corate("derive", "A-B")
+    assert result.code == 2
+    assert "Permission denied; --no-config ignores it" in result.err
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool]\ncorate = {train = {passes = 1}}\n", "\ufeff[tool.corate.train]\npasses = 1\n"]
+)
+def test_all_ways_to_write_the_table_count(corate, folder, text):
+    (folder / "inner" / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert trained(corate)[1] == "corate: from pyproject.toml: passes\n"
+
+
+def test_a_table_that_is_none_is_wrong_usage(corate, folder):
+    (folder / "inner" / "pyproject.toml").write_text("tool.corate = 3\n")
+    result = corate("derive", "A-B")
+    assert result.code == 2
+    assert "tool.corate must be a table of options" in result.err
+
+
+def test_expert_options_of_the_command_line_join_those_of_the_file(corate, folder):
+    (folder / "corate.toml").write_text("[train]\nset = ['edge=0.5', 'batch=8']\n")
+    for more in (["--set", "edge=0.75"], ["--edge", 0.75]):
+        result = corate("train", "../train.tsv", "-o", "m.corate", "--json", *more)
+        assert result.code == 0
+        settings = json.loads(result.text)["settings"]
+        assert (settings["edge"], settings["batch"]) == (0.75, 8)
+    result = corate("train", "../train.tsv", "-o", "m.corate", "--edge", 0.5, "--set", "edge=0.7")
+    assert result.code == 2
+    assert "--set gives edge, too" in result.err
+
+
+def test_a_wrong_expert_option_is_named(corate, folder):
+    for given, said in (("bogus=1", "there is no option 'bogus'"), ("bacth=1", "did you mean 'batch'?")):
+        result = corate("train", "../train.tsv", "-o", "m.corate", "--set", given)
+        assert result.code == 2
+        assert said in result.err

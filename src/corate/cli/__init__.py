@@ -30,7 +30,7 @@ def main() -> None:
     with handle_signals(), complete_output(), exit_codes():
         if replaced:
             handle_interrupts()
-        if os.environ.get("_CORATE_COMPLETE", "").startswith("complete_"):
+        if os.environ.get("_CORATE_COMPLETE", "").startswith(("complete_", "source_")):
             from corate.cli.completion import answer
 
             raise SystemExit(answer(app))

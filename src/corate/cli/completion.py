@@ -70,8 +70,11 @@ _SCRIPTS = dict(zip(SHELLS, (_BASH, _ZSH, _FISH_SCRIPT, _POWERSHELL, _POWERSHELL
 
 
 def answer(program: click.Command) -> int:
-    """Answer the script of a shell. Returns the exit code."""
-    shell = os.environ[_INSTRUCTION].removeprefix("complete_")
+    """Answer the script of a shell, or print the script. Returns the exit code."""
+    what, _, shell = os.environ[_INSTRUCTION].partition("_")
+    if what == "source" or shell not in SHELLS:
+        click.echo(script(shell))
+        return 0
     args, incomplete = _words(shell)
     found = ShellComplete(program, {}, "corate", _INSTRUCTION).get_completions(args, incomplete)
     if shell == "fish" and os.environ.get(_FISH) == "is-args":
@@ -86,7 +89,7 @@ def answer(program: click.Command) -> int:
 def _words(shell: str) -> tuple[list[str], str]:
     """The words of the command line so far, and the one to complete."""
     if shell == "bash":
-        words, at = _split(os.environ["COMP_WORDS"]), int(os.environ["COMP_CWORD"])
+        words, at = _split(os.environ.get("COMP_WORDS", "")), int(os.environ.get("COMP_CWORD", "1"))
         return words[1:at], words[at] if at < len(words) else ""
     line = os.environ.get(_WORDS, "")
     words = _split(line)[1:]

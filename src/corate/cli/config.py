@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 
 from corate.cli.terminal import print_line
 
-__all__ = ["ignore_config", "name_config", "place_in_config", "read_config"]
+__all__ = ["ignore_config", "name_config", "place_in_config", "read_config", "set_in_config"]
 
 _IGNORED, _FILE = "corate.no_config", "corate.config"
 #: Options that are no options of a run.
@@ -45,6 +45,13 @@ def place_in_config(ctx: click.Context, name: str | None) -> str:
     return str(ctx.meta[_FILE]) if source is not None and source.name == "DEFAULT_MAP" else ""
 
 
+def set_in_config(ctx: click.Context, name: str) -> Sequence[str]:
+    """What the file gives an option that may be repeated, where the command line also gives it."""
+    source = ctx.get_parameter_source(name)
+    given = (ctx.default_map or {}).get(name, ())
+    return given if source is not None and source.name == "COMMANDLINE" else ()
+
+
 def name_config(ctx: click.Context) -> None:
     """Say which options come from which file, if any, on standard error."""
     given = [param for param in ctx.command.get_params(ctx) if place_in_config(ctx, param.name)]
@@ -61,13 +68,39 @@ def _tables() -> Iterator[tuple[Path, Mapping[str, Any]]]:
         return
     for place in (folder, *folder.parents):
         if os.path.isfile(path := place / "corate.toml"):
-            yield path, _parsed(path, path.read_bytes())
+            yield path, _parsed(path, _read(path))
         if os.path.isfile(path := place / "pyproject.toml"):
-            text = path.read_bytes()
-            if re.search(rb"\btool\b[\s.'\"]*\bcorate\b", text):  # else there is nothing to parse
-                tool = _parsed(path, text).get("tool", {})
-                if "corate" in tool:
-                    yield path, tool["corate"]
+            table = _own_table(path)
+            if table is not None:
+                yield path, table
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"{os.path.relpath(path)}: {error.strerror}; --no-config ignores it") from None
+
+
+def _own_table(path: Path) -> Mapping[str, Any] | None:
+    """The table of a pyproject.toml that has options; None if it has none. Other tools check the rest of the file."""
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return None
+    if b"corate" not in text or b"tool" not in text:  # there is nothing to parse
+        return None
+    try:
+        tool = _parsed(path, text).get("tool")
+    except click.UsageError:
+        if re.search(rb"^\s*\[+\s*tool\s*\.\s*['\"]?corate\b(?!-)", text, re.MULTILINE):
+            raise
+        return None
+    if not isinstance(tool, dict) or "corate" not in tool:
+        return None
+    if not isinstance(tool["corate"], dict):
+        raise click.UsageError(f"{os.path.relpath(path)}: tool.corate must be a table of options")
+    return tool["corate"]
 
 
 def _parsed(path: Path, text: bytes) -> dict[str, Any]:
@@ -76,7 +109,7 @@ def _parsed(path: Path, text: bytes) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        found: dict[str, Any] = tomllib.loads(text.decode())
+        found: dict[str, Any] = tomllib.loads(text.decode("utf-8-sig"))
     except ValueError as error:
         raise click.UsageError(f"{os.path.relpath(path)}: {error}") from None
     return found
@@ -103,7 +136,9 @@ def _options(ctx: click.Context, table: Mapping[str, Any]) -> Iterator[tuple[str
         if name in general and not isinstance(value, dict):
             if getattr(own.get(name), "shared", False):
                 yield _value(own[name], key, value)
-        elif key not in commands or not isinstance(value, dict):
+        elif key in commands and not isinstance(value, dict):
+            raise ValueError(f"{key!r} must be a table of options")
+        elif key not in commands:
             if name in own:
                 raise ValueError(f"write {key!r} in the table {' '.join(words)!r}: it is for some commands only")
             raise ValueError(_unknown(key, [*general, *commands]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from corate.cli.commands import option
+from corate.cli.config import place_in_config, set_in_config
 from corate.cli.exits import as_option
 from corate.errors import ConfigError
 from corate.training.options import OPTIONS, Method
@@ -62,7 +64,9 @@ def chosen_method(
 ) -> Method:
     """The options of the method that the command line asks for; a wrong one is wrong usage."""
     values: dict[str, Any] = {}
-    set_, expert = _from_set(name, settings)
+    ctx = click.get_current_context()
+    set_, expert = _from_set(name, [*set_in_config(ctx, "settings"), *settings])
+    here = () if place_in_config(ctx, "settings") else _from_set(name, settings)[1]
     for known, value in ((OPTIONS[name], value) for name, value in given.items()):
         if value is None or value == () or (value is False and known.default is not None):
             continue
@@ -71,8 +75,10 @@ def chosen_method(
         elif known.choices:
             values[known.name] = known.parse(value)
         elif known.expert:
-            _deprecated(known.flag, "0.4", f"--set {known.name}={value:g}")
-            expert.setdefault(known.name, value)
+            if known.name in here:
+                raise click.BadParameter(f"--set gives {known.name}, too; omit this option", param_hint=known.flag)
+            _deprecated(known.flag, "0.4", f"--set {known.name}={_written(value)}")
+            expert[known.name] = value
         else:
             values[known.name] = not known.default if known.off else value
     try:
@@ -92,13 +98,22 @@ def _deprecated(what: str, version: str, remedy: str) -> None:
     )
 
 
+def _written(value: Any) -> str:
+    return str(value).removesuffix(".0")
+
+
 def _from_set(method: str, texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set NAME=VALUE`` sets: options that have a flag, as in version 0.1, and expert options."""
     found: dict[str, float] = {}
     expert: dict[str, Any] = {}
     for text in texts:
         name, _, written = (part.strip() for part in text.partition("="))
-        if name in OPTIONS and OPTIONS[name].expert:
+        name = name.replace("-", "_")
+        if name not in OPTIONS:
+            close = difflib.get_close_matches(name, OPTIONS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise click.BadParameter(f"there is no option {name!r}{hint}", param_hint="--set")
+        if OPTIONS[name].expert:
             try:
                 expert[name] = OPTIONS[name].parse(written)
             except ConfigError as error:
@@ -112,7 +127,7 @@ def _from_set(method: str, texts: Sequence[str]) -> tuple[dict[str, Any], dict[s
             ) from None
     options = options_from_settings(method, found)
     for name, value in options.items():
-        _deprecated("--set", "0.3", f"{option_of(name)} {value:g}")
+        _deprecated("--set", "0.3", f"{option_of(name)} {_written(value)}")
     return options, expert
 
 
