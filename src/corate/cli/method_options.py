@@ -66,7 +66,7 @@ def chosen_method(
     values: dict[str, Any] = {}
     ctx = click.get_current_context()
     set_, expert = _from_set(name, [*set_in_config(ctx, "settings"), *settings])
-    here = () if place_in_config(ctx, "settings") else _from_set(name, settings)[1]
+    here = set() if place_in_config(ctx, "settings") else {_split(text)[0] for text in settings}
     for known, value in ((OPTIONS[name], value) for name, value in given.items()):
         if value is None or value == () or (value is False and known.default is not None):
             continue
@@ -98,6 +98,12 @@ def _deprecated(what: str, version: str, remedy: str) -> None:
     )
 
 
+def _split(text: str) -> tuple[str, str]:
+    """The name and the value of ``NAME=VALUE``."""
+    name, _, value = (part.strip() for part in text.partition("="))
+    return name.replace("-", "_"), value
+
+
 def _written(value: Any) -> str:
     return str(value).removesuffix(".0")
 
@@ -107,8 +113,7 @@ def _from_set(method: str, texts: Sequence[str]) -> tuple[dict[str, Any], dict[s
     found: dict[str, float] = {}
     expert: dict[str, Any] = {}
     for text in texts:
-        name, _, written = (part.strip() for part in text.partition("="))
-        name = name.replace("-", "_")
+        name, written = _split(text)
         if name not in OPTIONS:
             close = difflib.get_close_matches(name, OPTIONS, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
