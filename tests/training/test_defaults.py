@@ -9,7 +9,7 @@ import pytest
 
 import corate
 from corate import Corpus, Polish, Separate
-from corate.training.defaults import (
+from corate.training.choices import (
     CLOSED_TEXT,
     FEW_TOKENS,
     MANY_TOKENS,

@@ -17,9 +17,9 @@ from corate.errors import ConfigError, DataError
 from corate.io import chunks, tensor_file
 from corate.io.runs import Runs
 from corate.optimize import pieces
-from corate.training import files
-from corate.training.files import must_be_stored, train_file
+from corate.training import train as training
 from corate.training.options import METHODS, Method
+from corate.training.train import must_be_stored, train_file
 from small_corpora import corpus_of, random_sentences
 
 WORDS = tuple(
@@ -38,8 +38,8 @@ def text(tmp_path: Path) -> Path:
 def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some tokens, so that small text is stored and merged in many of them."""
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
-    monkeypatch.setattr(files, "STORED_TEXT", (0, 1))
+    monkeypatch.setattr(training, "STORED_EMPIRICAL", (0, 0))
+    monkeypatch.setattr(training, "STORED_TEXT", (0, 1))
     sizes = stored_counts.Sizes(tokens=70, entries=50, rows=40)
     monkeypatch.setattr(stored_counts.Sizes, "within", classmethod(lambda cls, memory, threads: sizes))
 
@@ -92,7 +92,7 @@ def test_without_counts(text: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def always_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small text is stored on disk and visited in pieces by methods with stochastic passes, too."""
-    monkeypatch.setattr(files, "OTHERS", (10**12, 0))
+    monkeypatch.setattr(training, "OTHERS", (10**12, 0))
     monkeypatch.setattr(pieces, "LARGE_TOKENS", 500)
     monkeypatch.setattr(pieces, "PIECE_TOKENS", 400)
 
@@ -128,7 +128,7 @@ def test_an_unfinished_model_replaces_no_file_unless_asked_for(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
 ) -> None:
     if not limit:  # in memory
-        monkeypatch.setattr(files, "OTHERS", (0, 0))
+        monkeypatch.setattr(training, "OTHERS", (0, 0))
 
     def trained(**options: Any) -> dict[str, Any]:
         pressed: list[corate.ProgressEvent] = []
@@ -205,7 +205,7 @@ def test_the_error_recommends_adagrad_if_it_works(
 
 
 def test_without_a_limit_it_only_warns(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "free_memory", lambda: 1000)
+    monkeypatch.setattr(training, "free_memory", lambda: 1000)
     with pytest.warns(UserWarning, match="takes the memory that it needs"):
         assert not must_be_stored(str(text), METHODS["standard"](), None)
     assert must_be_stored(str(text), METHODS["empirical"](), None)
@@ -243,10 +243,10 @@ def test_an_interruption_leaves_nothing_behind(text: Path, tmp_path: Path, stage
 
 @pytest.mark.usefixtures("tiny_pieces")
 def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 100_000))
+    monkeypatch.setattr(training, "STORED_EMPIRICAL", (0, 100_000))
     with pytest.raises(DataError, match=r"counting 30 distinct words needs about 3 MB, more than the limit of 1 MB"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
-    monkeypatch.setattr(files, "STORED_TEXT", (0, 50_000))
+    monkeypatch.setattr(training, "STORED_TEXT", (0, 50_000))
     with pytest.raises(DataError, match=r"after \d+ tokens, the text has more than 20 distinct strings"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
@@ -276,8 +276,8 @@ def counts_of(path: Path) -> dict[str, dict[int, int]]:
 def test_rare_words_are_left_out_if_not_all_fit(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ladder: str
 ) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
-    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    monkeypatch.setattr(training, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(training, "FEWEST_WORDS", 5)
     corate.train(corate.read(text), "empirical", ladder=ladder).save(tmp_path / "all.corate")
     with pytest.warns(UserWarning, match=r"20 of 30 distinct words fit in 1 MB.*about 2 MB of memory would keep"):
         record = train_file(text, tmp_path / "some.corate", "empirical", ladder=ladder, memory="1M")
@@ -299,8 +299,8 @@ def test_rare_words_are_left_out_if_not_all_fit(
 def test_words_left_out_do_not_depend_on_threads_or_pieces(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
-    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    monkeypatch.setattr(training, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(training, "FEWEST_WORDS", 5)
     found = []
     for threads, tokens in ((1, 70), (2, 70), (2, 1000)):
         sizes = stored_counts.Sizes(tokens=tokens, entries=tokens, rows=tokens)

@@ -197,9 +197,9 @@ def train(
     _check_files(texts, output, checkpoint, init, keep_partial=keep_partial)
     import corate
     from corate.model.crfsuite import has_suffix
-    from corate.training.checks import refuse_too_many_labels
-    from corate.training.files import must_be_stored, save_trained
+    from corate.training.choices import refuse_too_many_labels
     from corate.training.source import MemorySource
+    from corate.training.train import must_be_stored, save_trained
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise click.BadParameter(

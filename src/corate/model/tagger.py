@@ -486,7 +486,7 @@ class Tagger(Questions, FrameTagging):
         >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
         Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
         """
-        from corate.training.api import update
+        from corate.training.train import update
 
         return update(self, corpus)
 

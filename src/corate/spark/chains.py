@@ -39,12 +39,11 @@ from corate.rows import SparseRows, sums_by_key
 from corate.spark.counting import Where, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
-from corate.training.edge_features import edge_rows
-from corate.training.items import Items
-from corate.training.lattice_costs import LatticeCosts
+from corate.training.choices import LatticeCosts
+from corate.training.initial_scores import StartFromCounts, preset_of
+from corate.training.items import Items, edge_rows
 from corate.training.options import ChainMethod
-from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts, preset_of
+from corate.training.source import RunContext
 from corate.types import F32, F64
 
 if TYPE_CHECKING:

@@ -35,17 +35,12 @@ from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.optimize.tuning import Results, coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of
-from corate.training.defaults import ChainParameters, choose_parts, recorded
-from corate.training.edge_features import edge_features, edge_rows
-from corate.training.held_out_results import held_out_results
-from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
-from corate.training.lattice_costs import MOST_TRIPLE_LABELS
+from corate.training.choices import MOST_TRIPLE_LABELS, ChainParameters, choose_parts, recorded
+from corate.training.held_out import held_out_results
+from corate.training.initial_scores import HeldOutSet, Start, StartFromCounts, StartFromModel
+from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage, edge_features, edge_rows
 from corate.training.options import ChainMethod
-from corate.training.prepared import FittedModel, Prepared, filled_rows
-from corate.training.source import MemorySource
-from corate.training.start import HeldOutSet, RunContext, Start
-from corate.training.start_from_counts import StartFromCounts
-from corate.training.start_from_model import StartFromModel
+from corate.training.source import FittedModel, MemorySource, Prepared, RunContext, filled_rows
 from corate.types import F32
 
 __all__ = ["LEAST_TRIPLES", "ChainTraining", "WeightLayout", "fit"]

@@ -23,13 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
-from corate.counting.counts import Counts, Tokens, TokenStore
+from corate import _native, portable
+from corate.counting.counts import Counts, PairCounts, Tokens, TokenStore
 from corate.counting.ladder import LadderTables
-from corate.counting.pooling import Candidates
+from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
+from corate.errors import FeatureError
+from corate.features.vocabulary import Vocabulary
 from corate.io.tensor_file import TensorFile
-from corate.label_pairs import EdgeScores
+from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import Fitted, make_iterations, make_passes
@@ -37,18 +39,15 @@ from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
-from corate.training.defaults import SeparateParameters, recorded
-from corate.training.edge_features import edge_features
-from corate.training.items import IN_MEMORY, Storage
+from corate.training.choices import SeparateParameters, recorded
+from corate.training.initial_scores import StartFromCounts
+from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
 from corate.training.options import Separate
-from corate.training.pairs import PairFactors
-from corate.training.prepared import FittedModel, Prepared, filled_rows
-from corate.training.problem import NodeItems, Numbers, Problem, halves_of
-from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts
+from corate.training.source import FittedModel, Prepared, RunContext, filled_rows
 from corate.types import F32
 
-__all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
+__all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
+
 
 #: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
 PAIR_TOKENS = 120_000
@@ -410,3 +409,108 @@ def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
     start = StartFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
     return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class PairFactors:
+    """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
+
+    method: Separate
+    n_labels: int
+    vocabulary: Vocabulary
+    uses: NDArray[np.bool_]
+    p: SeparateParameters
+    context: RunContext
+
+    def given_nodes(
+        self, tokens: Tokens, candidates: Candidates, scores: F32
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
+        self.context.progress(ProgressEvent("fitting the pairs"))
+        observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
+        posteriors = portable.exp(scores).astype(np.float32)
+        edges = fit_edges(observed, tokens.offsets, candidates, posteriors, k=0.5, rounds=3)
+        return self._fit_edge_features(tokens, candidates, scores, edges)
+
+    def _fit_edge_features(
+        self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and the weights of edge features together, by stochastic passes that start from T."""
+        found = edge_slots(tokens, self.vocabulary, self.uses, self.n_labels)
+        if found is None:
+            return start, SparseRows()
+        slots, features, visits = found
+        layout = ChainWeights(start, SparseRows.zeros(slots))
+        gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
+        model = _native.Pairs(
+            self.n_labels,
+            tokens.offsets,
+            candidates.arrays(),
+            scores,
+            scores,
+            gold,
+            None,
+            (slots, features),
+            tokens.weights,
+        )
+        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)]).astype(np.float32)
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(
+            model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
+        )
+        fitted = layout.of(self._passes(run, self.p.pair_passes))
+        return fitted.edges, fitted.extra
+
+    def _passes(self, run: AdaGrad, passes: int) -> F32:
+        return make_passes(run, passes, "fitting the pairs", self.context.progress, keep=False).weights
+
+    def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
+
+        Also returns whether L-BFGS reached the maximum number of iterations before it converged.
+        """
+        pairs = LabelPairs(self.n_labels)
+        observed = edge_slots(problem.tokens, self.vocabulary, self.uses, self.n_labels)
+        if problem.values is not None:
+            raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
+        zero = np.zeros(len(problem.candidates.labels), np.float32)
+        model = _native.Pairs(
+            self.n_labels,
+            problem.tokens.offsets,
+            problem.candidates.arrays(),
+            zero,
+            zero,
+            problem.gold,
+            (slots.csr, problem.features),
+            None if observed is None else observed[:2],
+            problem.tokens.weights,
+        )
+        exhausted = False
+        if self.method.optimizer == "lbfgs":
+            fitted = self._fit_exactly(model)
+            weights, exhausted = fitted.weights, fitted.exhausted
+        else:
+            shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
+            shrink[-1] = 0.0
+            of_edges: Any = [] if observed is None else self.p.edge_penalty.per_visit(observed[2])
+            decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
+            edges = np.arange(model.n_edges, dtype=np.int64)
+            run = AdaGrad.of(
+                model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
+            )
+            weights = self._passes(run, self.p.passes)
+        cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
+        table, u, a, b = np.split(weights, cuts)
+        extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
+        return a + b - nodes, table.reshape(pairs.shape), extra, exhausted
+
+    def _fit_exactly(self, model: _native.Pairs) -> Fitted:
+        """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
+        return make_iterations(
+            lambda weights: model.objective(weights, self.p.penalty.strength, self.context.threads),
+            np.zeros(model.size),
+            "fitting the pairs",
+            self.context.progress,
+            iterations=self.method.iterations,
+            keep=False,
+        )

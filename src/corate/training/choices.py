@@ -1,32 +1,35 @@
-"""Defaults that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
-
-The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`, because both
-depend on what has been counted.
-"""
+"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corate.corpus import StringTable
+from corate.counting.counts import Table
+from corate.counting.ladder import LadderParameters
 from corate.counting.pooling import countable_features
-from corate.errors import ConfigError
+from corate.errors import Argument, ConfigError, DataError
 from corate.features.presets import pos_column
-from corate.features.templates import Template
+from corate.features.templates import Atom, Template
+from corate.features.word_functions import WordFunction
 from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
-from corate.training.edge_features import edge_templates
-from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod, FittedMethod, Separate
-from corate.training.source import Source
+
+if TYPE_CHECKING:
+    from corate.training.source import Source
 
 __all__ = [
+    "MOST_TRIPLE_LABELS",
+    "SUPPORT",
     "ChainParameters",
+    "LatticeCosts",
     "SeparateParameters",
     "choose_base",
     "choose_edge_templates",
@@ -34,10 +37,15 @@ __all__ = [
     "choose_preset",
     "choose_scheme",
     "choose_start",
+    "edge_templates",
+    "mean_candidates",
     "recorded",
+    "recurring_labels",
+    "refuse_too_many_labels",
 ]
 
-#: With many labels (see `corate.training.lattice_costs`), edge features need this many tokens for each label.
+
+#: With many labels (see `LatticeCosts`), edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
 
 #: Without words, pooled scores are made of every label for every token, if there are not more than this (400 MB).
@@ -47,33 +55,43 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
+
 #: The step size from the base default above MANY_TOKENS, where one pass less is made.
 LARGE_RATE = 0.08
+
 #: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
 #: step size, and the most weight of the base scores, since the features know more.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
+
 #: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
 #: CLOSED_TEXT or less, it has CLOSED_TEMPER, and passes have these larger steps: in text of few templates, it knows the
 #: words of the training text by heart, and the features learn more from the neighbours of a word.
 CLOSED_TEXT, OPEN_TEXT = 0.02, 0.08
 CLOSED_TEMPER, CLOSED_PASSES, CLOSED_RATE = 0.4, 3, 0.12
+
 #: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
 #: more to learn, and the base is less accurate.
 WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
+
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
+
 #: The number of passes from bases that know so much that more training would fit noise.
 POLISH_PASSES = {"default": 3, "pooled": 2}
+
 #: Parts have weights if there are at least this many labels for each part that labels share, and at least this share of
 #: the labels consists of two such parts or more.
 LABELS_PER_PART = 1.5
 COMPOSED_LABELS = 0.5
 SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
+
 #: The coupling weight that tuning starts from.
 COUPLING_WEIGHT = 0.8
+
 #: Stochastic passes of all other training. Below FEW_TOKENS there are up to three times as many.
 PASSES, HALF_PASSES = 3, 2
 FEW_TOKENS, MANY_TOKENS = 100_000, 150_000
+
 #: Spans that cover more than this share of the tokens are chunks, and their features are those of chunking.
 CHUNKS_COVER = 0.5
 
@@ -291,3 +309,180 @@ def _times(tokens: int) -> int:
 def recorded(parameters: ChainParameters | SeparateParameters, method: FittedMethod) -> dict[str, Any]:
     """The parameters that a model records: those that are options of its method."""
     return {name: value for name, value in asdict(parameters).items() if method.has(name)}
+
+
+#: The cost of the features of a token, and of a label triple in a pruned lattice, in label pairs of a full lattice.
+#: Both were fitted to training times on masc and brown, with rare labels merged until 24 to 60 were left.
+TOKEN, TRIPLE = 700.0, 2.0
+
+#: A full lattice may cost this many times as much as a pruned one. It can have pooled base scores, which are better
+#: than those of the ladder if labels are few: ned F1 76.4 against 74.9, Finnish parts of speech 90.2 against 89.5.
+FULL_MAY_COST = 1.25
+
+#: The same with labels that do not recur.
+FULL_MAY_COST_IN_ALL = 2.5
+
+#: Order 2 on a full lattice takes at most this many labels: the cost grows with their cube.
+MOST_TRIPLE_LABELS = 32
+
+#: A label is a candidate in a pruned lattice if its probability is at least this share of that of the best label. A
+#: word has at most this many candidates, apart from the labels that it was seen with.
+SUPPORT: dict[str, float] = {"threshold": 1e-4, "cap": 12}
+
+
+@dataclass(frozen=True)
+class LatticeCosts:
+    """The estimated cost of a token in a pass, with a full lattice and with a pruned lattice.
+
+    >>> LatticeCosts(full=700 + 20**2, pruned=700 + 2 * 5**3).choose_full
+    True
+    >>> LatticeCosts(full=700 + 60**2, pruned=700 + 2 * 5**3).choose_full
+    False
+    """
+
+    full: float
+    pruned: float
+    recurring: float | None = None  # of a full lattice of the labels that recur with a word; None: as ``full``
+
+    @classmethod
+    def of_words(cls, words: Table, n_labels: int, order: int | None = None) -> LatticeCosts:
+        """The costs of a corpus, from the counts of labels by word. ``order`` is the one that is asked for, if any."""
+        power = 3 if order == 2 and n_labels > MOST_TRIPLE_LABELS else 2
+        pruned = TOKEN + TRIPLE * mean_candidates(words, n_labels) ** 3
+        return cls(TOKEN + n_labels**power, pruned, TOKEN + recurring_labels(words) ** power)
+
+    @property
+    def choose_full(self) -> bool:
+        """Whether all labels are candidates everywhere, because that does not cost much more."""
+        recurring = self.full if self.recurring is None else self.recurring
+        return recurring <= FULL_MAY_COST * self.pruned and self.full <= FULL_MAY_COST_IN_ALL * self.pruned
+
+    def recorded(self) -> dict[str, int]:
+        """The costs that a model records."""
+        return {"full": round(self.full), "pruned": round(self.pruned)}
+
+
+def recurring_labels(words: Table) -> int:
+    """The number of labels that some word has twice, and no other label more often.
+
+    >>> recurring_labels(Table(np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([5, 2, 1])))
+    1
+    """
+    best = np.zeros(len(words), words.counts.dtype)
+    np.maximum.at(best, words.owners, words.counts)
+    usual = (words.counts > 1) & (words.counts == best[words.owners])
+    return len(np.unique(words.labels[usual]))
+
+
+def mean_candidates(words: Table, n_labels: int) -> float:
+    """The estimated mean number of candidates of a token in a pruned lattice, from the counts of labels by word.
+
+    A token is left out of the counts of its word, w. The candidates are the labels seen with the word, or the labels
+    that are likely enough by a ladder of one rung, r, the mean of rare words; those of the two that are more:
+
+        P(y | w) = (n(w, y) + k P(y | r)) / (n(w) + k)
+
+    >>> frequent = Table(np.array([0, 1, 2]), np.array([0, 1]), np.array([10**6, 10**6]))
+    >>> mean_candidates(frequent, 2)
+    1.0
+    """
+    ladder = LadderParameters()
+    totals = words.totals()
+    own = words.counts / totals[words.owners]
+    rare = totals[words.owners] <= ladder.rare
+    sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
+    likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
+    others = np.maximum(totals - 1, 0)
+    best = np.zeros(len(totals))
+    np.maximum.at(best, words.owners, own)
+    best = np.where(others > 0, best, likely.max(initial=0.0))
+    least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
+    backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
+    candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
+    return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0
+
+
+#: The most labels of all methods except empirical, and the most labels times words of empirical.
+MOST_LABELS = 10_000
+MOST_WORD_LABELS = 1_000_000_000
+
+#: More than FEWEST_DOUBTED labels look like a wrong column if they exceed DOUBTED_SHARE of the distinct words, and have
+#: fewer than DOUBTED_TOKENS tokens each. On treebanks of four languages, from 300 to 25,000 tokens: part-of-speech tags
+#: with all their features stay below 0.5 of the words (0.35 if there are 200 or more), and with rules for lemmas below
+#: 0.63. If lemmas are read as labels, they are 0.57 to 0.9 of the words. If words are read as labels, there are many
+#: times more labels than values in the word column, with 2 to 20 tokens each.
+FEWEST_DOUBTED = 200
+DOUBTED_SHARE = 2 / 3
+DOUBTED_TOKENS = 50
+
+
+def refuse_too_many_labels(source: Source, method: str, many_labels: bool) -> None:
+    """Raise DataError if there are too many labels for tables of label pairs, or if labels look like words."""
+    if len(source.labels) <= FEWEST_DOUBTED:
+        return
+    labels, tokens = source.used("label"), source.n_tokens
+    words = 0 if source.word is None else source.used(source.word)
+    attributes = [] if source.attributes is None else [len(source.attributes.names)]
+    values = max([*map(source.used, source.columns), *attributes], default=0)
+    if method != "empirical" and labels > MOST_LABELS:
+        raise DataError(
+            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes",
+            f"name the columns with {Argument('columns')} if another one contains the labels, or "
+            "use the method 'empirical'",
+        )
+    if method == "empirical" and labels * words > MOST_WORD_LABELS:
+        raise DataError(
+            f"{labels:,} labels times {words:,} words are more than the {MOST_WORD_LABELS:,} that this method takes",
+            f"name the columns with {Argument('columns')} if another one contains the labels, or train on less text",
+        )
+    doubted = labels > max(FEWEST_DOUBTED, DOUBTED_SHARE * values) and tokens < DOUBTED_TOKENS * labels
+    if doubted and not many_labels:
+        raise DataError(
+            f"{labels:,} labels in {tokens:,} tokens (distinct words: {values:,})",
+            f"is the label column right? Name the columns with {Argument('columns')}, or train on "
+            f"these labels with {Argument('many_labels', True)}",
+        )
+
+
+#: Templates with fewer than FEW_VALUES values also make edge features, if there are VALUE_TOKENS tokens for each value.
+FEW_VALUES = 60
+VALUE_TOKENS = 200
+FIRST_WORDS = 1000
+
+
+def edge_templates(templates: Sequence[Template], source: Source, *, few: bool = True) -> list[Template]:
+    """Edge templates made from node templates with few values: each at both ends of an edge.
+
+    If labels are not ``few``, the previous word replaces those made from templates of the word.
+
+    >>> from corate.features.templates import parse
+    >>> from corate.corpus import Corpus
+    >>> from corate.training.source import MemorySource
+    >>> sentences = [[("a", "DET", "B"), ("dog", "NN", "I")]] * 500
+    >>> source = MemorySource(Corpus.from_sentences(sentences))
+    >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
+    >>> [str(t) for t in edge_templates(wanted[2:], source)]
+    ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
+    >>> [str(t) for t in edge_templates(wanted, source, few=False)]
+    ['edge: word[-1]', 'edge: pos[0]', 'edge: pos[-1]']
+    """
+    if any(t.edge for t in templates):
+        return []  # the user has chosen edge templates
+    found = []
+    word = None if few else source.word
+    if any(word in t.columns for t in templates):
+        found.append(Template((Atom(WordFunction(), str(word), -1),), edge=True))
+    for template in templates:
+        if len(template.atoms) != 1 or template.atoms[0].offset != 0 or template.atoms[0].column == word:
+            continue
+        atom = template.atoms[0]
+        if not atom.function.learns and _has_few_values(atom.function, source.strings(atom.column), source.n_tokens):
+            found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
+    return found
+
+
+def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
+    """Whether a function has few values, with many tokens for each."""
+    most = min(FEW_VALUES, tokens / VALUE_TOKENS)
+    # The first words are checked first: for most functions they suffice to find many values.
+    return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
