@@ -76,7 +76,7 @@ def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, m
     weights = np.linspace(0.5, 2.0, len(SENTENCES))
     judged = []
 
-    def spy(judge: Any, start: Any, steps: Any, progress: Any = None, weights: Any = None) -> Any:
+    def spy(judge: Any, start: Any, steps: Any, progress: Any = None, weights: Any = None, change: Any = None) -> Any:
         right = judge(start)
         judged.append((right, weights))
         return start, right

@@ -244,7 +244,7 @@ class _MakePass(_Task):
     def result(self, training: ChainTraining, corpus: Corpus) -> Mixed:
         items = _items(training, corpus)
         share = len(items.tokens.labels) / training.n_tokens
-        run = replace(training, p=replace(training.p, c2=training.p.c2 * share)).steps(items)
+        run = replace(training, p=training.p.changed(c2=training.p.c2 * share)).steps(items)
         before = self.state.value
         zero = np.zeros(len(before) // 2, np.float32)
         run.resume({"state": before, "total": zero, "moments": np.array([self.moments])}, self.passes)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
-from corate.training.options import ChainMethod, FittedMethod, Separate
+from corate.training.options import OPTIONS, ChainMethod, FittedMethod, Separate
 
 if TYPE_CHECKING:
     from corate.training.source import Source
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_TRIPLE_LABELS",
     "SUPPORT",
-    "ChainParameters",
     "LatticeCosts",
-    "SeparateParameters",
+    "Parameters",
+    "chain_parameters",
     "choose_base",
     "choose_edge_templates",
     "choose_parts",
@@ -39,9 +39,9 @@ __all__ = [
     "choose_start",
     "edge_templates",
     "mean_candidates",
-    "recorded",
     "recurring_labels",
     "refuse_too_many_labels",
+    "separate_parameters",
 ]
 
 
@@ -191,56 +191,75 @@ def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | Non
 
 
 @dataclass(frozen=True)
-class ChainParameters:
-    """The parameters of training on whole sentences: the options of the same names, none of them unset."""
+class Parameters:
+    """The numbers that a method trains with: its numeric options, none of them unset, as attributes.
 
-    c1: float = 0.0
-    c2: float = 0.0
-    rate: float = 0.0
-    passes: int = 0
-    iterations: int = 0
-    batch: int = 0
-    temper: float = 0.0
-    edge: float = 0.0
-    cutoff: int = 1
+    Options of other methods are 0.
+
+    >>> from corate import Standard
+    >>> p = Parameters.of(Standard(), {"rate": 0.1})
+    >>> p.c2, p.rate, p.temper
+    (0.5, 0.15, 0)
+    """
+
+    numbers: Mapping[str, Any]
     independent: bool = False  # whether each pass starts from the initial weights
 
     @classmethod
-    def choose(
-        cls,
-        method: ChainMethod,
-        tokens: int,
-        base: str,
-        *,
-        parts: bool = False,
-        words: bool = True,
-        unexplained: float = 1.0,
-    ) -> ChainParameters:
-        """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
+    def of(cls, method: FittedMethod, chosen: Mapping[str, Any], *, independent: bool = False) -> Parameters:
+        """The numbers that were given, and those that were chosen for other options."""
+        numbers = method.numbers().items()
+        return cls({name: chosen.get(name) if value is None else value for name, value in numbers}, independent)
 
-        ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
-        """
-        chosen: dict[str, Any] = {}
-        if method.refines_counts:
-            rich, large = base in POLISH_PASSES, words and tokens > MANY_TOKENS
-            rate = POLISH_RATE[base] if words else WORDLESS_RATE
-            chosen = {
-                "c2": PARTS_C2 if parts else POLISH_C2[base],
-                "rate": LARGE_RATE if rich and large else rate,
-                "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
-                "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
-            }
-            if base == "pooled" and words:
-                chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
-        return cls(**(chosen | _given(cls, method, base)))
+    def __getattr__(self, name: str) -> Any:
+        if name not in OPTIONS:
+            raise AttributeError(name)
+        return self.numbers.get(name, 0)
+
+    def changed(self, **numbers: float) -> Parameters:
+        """The parameters with other numbers."""
+        return replace(self, numbers={**self.numbers, **numbers})
+
+    @property
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be the same to go on with a run that was stopped: all but the number of passes."""
+        return {**self.numbers, "passes": 0, "independent": self.independent}
 
     @property
     def penalty(self) -> L2:
-        """The L2 term."""
-        return L2(2.0 * self.c2)
+        """The L2 term of the weights; in separate training, of those of features at one token."""
+        return L2(variance=self.sigma2) if "sigma2" in self.numbers else L2(2.0 * self.c2)
+
+    @property
+    def edge_penalty(self) -> L2:
+        """The L2 term of the weights of edge features in separate training."""
+        return L2(variance=self.edge_sigma2)
 
 
-def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
+def chain_parameters(
+    method: ChainMethod, tokens: int, base: str, *, parts: bool = False, words: bool = True, unexplained: float = 1.0
+) -> Parameters:
+    """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
+
+    ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
+    """
+    if not method.refines_counts:
+        return Parameters.of(method, {})
+    rich, large = base in POLISH_PASSES, words and tokens > MANY_TOKENS
+    rate = POLISH_RATE[base] if words else WORDLESS_RATE
+    chosen = {
+        "c2": PARTS_C2 if parts else POLISH_C2[base],
+        "rate": LARGE_RATE if rich and large else rate,
+        "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
+        "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
+    }
+    independent = base == "pooled" and large and method.passes is None
+    if base == "pooled" and words:
+        chosen |= _pooled(unexplained, large=large, independent=independent)
+    return _with_base(Parameters.of(method, chosen, independent=independent), base)
+
+
+def _pooled(unexplained: float, *, large: bool, independent: bool) -> dict[str, Any]:
     """The parameters for the base pooled that depend on how much of the labels it explains."""
     part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
 
@@ -252,63 +271,32 @@ def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str,
         passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
         return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
     found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
-    if not passes_given:
-        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE, "independent": True}
+    if independent:
+        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE}
     return found
 
 
-@dataclass(frozen=True)
-class SeparateParameters:
-    """The parameters of separate training: the options of the same names, none of them unset."""
-
-    sigma2: float
-    edge_sigma2: float
-    rate: float
-    passes: int
-    half_passes: int
-    pair_passes: int
-    temper: float
-    cutoff: int
-    coupling_weight: float
-
-    @classmethod
-    def choose(cls, method: Separate, tokens: int, base: str) -> SeparateParameters:
-        """The numbers for a corpus with this number of tokens, and base scores of this kind."""
-        times = _times(tokens)
-        chosen = {
-            "passes": PASSES * times,
-            "half_passes": HALF_PASSES * times,
-            "pair_passes": PASSES * times,
-            "temper": SEPARATE_TEMPERS[base],
-            "coupling_weight": COUPLING_WEIGHT,
-        }
-        return cls(**(chosen | _given(cls, method, base)))
-
-    @property
-    def penalty(self) -> L2:
-        """The L2 term of the weights of features at one token."""
-        return L2(variance=self.sigma2)
-
-    @property
-    def edge_penalty(self) -> L2:
-        """The L2 term of the weights of edge features."""
-        return L2(variance=self.edge_sigma2)
+def separate_parameters(method: Separate, tokens: int, base: str) -> Parameters:
+    """The numbers of separate training for a number of tokens and a kind of base scores."""
+    times = _times(tokens)
+    chosen = {
+        "passes": PASSES * times,
+        "half_passes": HALF_PASSES * times,
+        "pair_passes": PASSES * times,
+        "temper": SEPARATE_TEMPERS[base],
+        "coupling_weight": COUPLING_WEIGHT,
+    }
+    return _with_base(Parameters.of(method, chosen), base)
 
 
-def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
-    """The options of a method that have a value. The weight of the base scores is left out if there are none."""
-    given = {f.name: method.given().get(f.name) for f in fields(parameters)}
-    return {name: v for name, v in given.items() if v is not None and not (name == "temper" and base == "none")}
+def _with_base(parameters: Parameters, base: str) -> Parameters:
+    """The parameters; without base scores, their weight is 0 whatever was given."""
+    return parameters.changed(temper=0.0) if base == "none" else parameters
 
 
 def _times(tokens: int) -> int:
     """The factor of the number of passes, above 1 for a small corpus."""
     return int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
-
-
-def recorded(parameters: ChainParameters | SeparateParameters, method: FittedMethod) -> dict[str, Any]:
-    """The parameters that a model records: those that are options of its method."""
-    return {name: value for name, value in asdict(parameters).items() if method.has(name)}
 
 
 #: The cost of the features of a token, and of a label triple in a pruned lattice, in label pairs of a full lattice.

@@ -152,6 +152,11 @@ class Method:
         values = ((known, getattr(self, name)) for name, known in options_of(type(self)).items())
         return {known.name: known.default if value is None else value for known, value in values}
 
+    def numbers(self) -> dict[str, Any]:
+        """The options whose values are numbers, as `given`."""
+        given, numeric = self.given(), ("number", "integer")
+        return {name: given[name] for name, known in options_of(type(self)).items() if known.kind in numeric}
+
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""
         return {name: step for name, step in steps.items() if self.has(name) and getattr(self, name) is None}

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -39,7 +39,7 @@ from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
-from corate.training.choices import SeparateParameters, recorded
+from corate.training.choices import Parameters, separate_parameters
 from corate.training.initial_scores import StartFromCounts
 from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
 from corate.training.options import Separate
@@ -85,7 +85,7 @@ class Coupled:
     node: F32
     edges: F32
     extra: SparseRows
-    p: SeparateParameters
+    p: Parameters
     accuracy: float | None = None
     stopped: bool = False
     exhausted: bool = False
@@ -99,7 +99,7 @@ class SeparateTraining:
     start: StartFromCounts
     context: RunContext
     storage: Storage
-    p: SeparateParameters
+    p: Parameters
     tokens: TokenStore  # all tokens, with their weights
     frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
 
@@ -112,7 +112,7 @@ class SeparateTraining:
         storage: Storage = IN_MEMORY,
     ) -> SeparateTraining:
         """Choose the parameters."""
-        p = SeparateParameters.choose(method, start.counts.tokens, start.base)
+        p = separate_parameters(method, start.counts.tokens, start.base)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         return cls(method, start, context or RunContext(), storage, p, tokens)
 
@@ -205,7 +205,8 @@ class SeparateTraining:
     def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
         return {
-            "settings": asdict(replace(self.p, passes=0)),
+            "optimizer": self.method.optimizer,
+            "settings": self.p.fingerprint,
             "base": self.start.base,
             "seed": self.context.seed,
             "templates": [str(t) for t in self.counts.vocabulary.templates],
@@ -250,7 +251,7 @@ class SeparateTraining:
             **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
-            "settings": recorded(found.p, self.method),
+            "settings": dict(found.p.numbers),
             "held_out": {"accuracy": found.accuracy},
             "interrupted": found.stopped,
         }
@@ -291,7 +292,7 @@ class SeparateTraining:
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             training, tables = replace(self, p=p), self.start.tables()
             problem = training.problem(learn, tables, training=True)
             weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
@@ -305,12 +306,12 @@ class SeparateTraining:
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights)
-        return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
+        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
+        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
 
     def _given_nodes(
         self, problem: NodeItems, sentences: Numbers, chosen: Problem
-    ) -> tuple[SeparateParameters, F32, SparseRows, Scored]:
+    ) -> tuple[Parameters, F32, SparseRows, Scored]:
         """The parameters, T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other."""
         half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
         owner = np.repeat(half, chosen.candidates.lengths)
@@ -332,23 +333,24 @@ class SeparateTraining:
         sentences = distinct(np.concatenate(samples))
         return sentences, self._part(problem, sentences)
 
-    def _pairs(self, p: SeparateParameters) -> PairFactors:
+    def _pairs(self, p: Parameters) -> PairFactors:
         return PairFactors(
             self.method, self.n_labels, self.counts.vocabulary, self.start.edge_templates, p, self.context
         )
 
     def _tuned_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
-    ) -> SeparateParameters:
+    ) -> Parameters:
         """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             return self._correct(*held_out, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
 
         steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         if not steps:
             return self.p
-        return coordinate_search(correct_tokens, self.p, steps, weights=held_out[0].as_sentences())[0]
+        weights = held_out[0].as_sentences()
+        return coordinate_search(correct_tokens, self.p, steps, weights=weights, change=Parameters.changed)[0]
 
     def _coupling_sample(self, cross_fitted: Scored, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune the coupling on: held-out sentences, or a sample with cross-fitted node scores."""
@@ -359,22 +361,22 @@ class SeparateTraining:
 
     def _tune_coupling(
         self,
-        p: SeparateParameters,
+        p: Parameters,
         tokens: Tokens,
         candidates: Candidates,
         scores: F32,
         edges: NDArray[np.float32],
         extra: SparseRows,
-    ) -> tuple[SeparateParameters, float]:
+    ) -> tuple[Parameters, float]:
         """Tune the weight of the edges; also returns the accuracy."""
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             return self._correct(tokens, candidates, scores, edges, extra, p.coupling_weight)
 
         self.context.progress(ProgressEvent("tuning the coupling"))
         weights = tokens.as_sentences()
         steps = self.method.tunable({"coupling_weight": 1.2})
-        chosen, correct = coordinate_search(correct_tokens, p, steps, weights=weights)
+        chosen, correct = coordinate_search(correct_tokens, p, steps, weights=weights, change=Parameters.changed)
         return chosen, float(np.average(correct, weights=weights))
 
     def _correct(
@@ -419,7 +421,7 @@ class PairFactors:
     n_labels: int
     vocabulary: Vocabulary
     uses: NDArray[np.bool_]
-    p: SeparateParameters
+    p: Parameters
     context: RunContext
 
     def given_nodes(
