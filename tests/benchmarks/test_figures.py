@@ -19,7 +19,7 @@ from corate.counting.counted_words import FREQUENT_SHARE
 from corate.features import lexicons
 from corate.formats import detection
 from corate.graphs import triangulation
-from corate.training import choices, disk, train
+from corate.training import choices, disk
 
 ROOT = tables.README.parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -57,10 +57,10 @@ PROGRAM = {
     "docs/formats.md": {f"{detection._HEAD_BYTES >> 10} kB"},
     "docs/graphs.md": {f"{triangulation.MEMORY >> 30} GiB"},
     "docs/scale.md": {
-        f"{train.STORED_TEXT[0] / 1e6:.0f} MB",
-        f"{train.STORED_TEXT[1]} bytes",
-        f"{train.STORED_EMPIRICAL[0] / 1e6:.0f} MB",
-        f"{train.STORED_EMPIRICAL[1]} bytes",
+        f"{disk.STORED_TEXT[0] / 1e6:.0f} MB",
+        f"{disk.STORED_TEXT[1]} bytes",
+        f"{disk.STORED_EMPIRICAL[0] / 1e6:.0f} MB",
+        f"{disk.STORED_EMPIRICAL[1]} bytes",
         f"{disk.PROGRAM_BYTES / 1e6:.0f} MB",
         f"{disk.TOKEN_BYTES} bytes",
         f"{100 * FREQUENT_SHARE:.0f} %",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from corate.training import choices, disk, separate
 from corate.training.items import StoredItems, StoredNodes
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.source import RunContext
-from corate.training.train import beside, train_stored
+from corate.training.train import train_stored
 
 AnyMethod = ChainMethod | Separate
 ENOUGH = 10**10
@@ -72,11 +73,13 @@ def from_disk(
     """Train from disk, and check that no files are left."""
     own = folder / "corpus"
     own.mkdir()
+    work = folder / "work"
+    work.mkdir()
     with StoredCorpus.write([corpus[:200], corpus[200:]], own) as stored:
         try:
-            with beside(own) as work:
-                return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
+            return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
         finally:
+            shutil.rmtree(work)
             assert [*folder.iterdir()] == [own]
 
 

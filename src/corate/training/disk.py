@@ -6,11 +6,13 @@ items, in the pieces that stochastic passes visit one after another. The result 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +27,27 @@ from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.counting.stored_tokens import StoredTokens
-from corate.errors import DataError, FeatureError
+from corate.display import counted
+from corate.errors import Argument, ConfigError, CorateWarning, DataError, FeatureError
+from corate.features import FeatureSource
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
+from corate.io.compression import compression_of
 from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
+from corate.memory import free_memory, parse_memory, shown_memory
 from corate.model.chain import ChainModel
 from corate.optimize import pieces
-from corate.optimize.pieces import Numbers
+from corate.optimize.pieces import Numbers, cut_into_pieces
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
-from corate.training.chains import ChainTraining
-from corate.training.initial_scores import StartFromCounts
-from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes, split_by_half
-from corate.training.separate import PAIR_TOKENS, Sample, SeparateTraining
+from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes
+from corate.training.options import Method
 from corate.training.source import Presets, RunContext, Source
+
+if TYPE_CHECKING:
+    from corate.training.chains import ChainTraining
+    from corate.training.initial_scores import StartFromCounts
+    from corate.training.separate import SeparateTraining
 
 __all__ = [
     "DiskSource",
@@ -46,10 +55,11 @@ __all__ = [
     "LadderStreams",
     "OnDisk",
     "check_corpus_fits",
-    "check_counting_fits",
-    "check_node_weights_fit",
     "check_vocabulary_fits",
-    "check_weights_fit",
+    "limit_passed",
+    "most_strings",
+    "pieces_of",
+    "source_on_disk",
 ]
 
 
@@ -160,46 +170,27 @@ class OnDisk:
 
     def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
         """All sentences as items, and the training on them, without weights of rare features."""
-        start, tokens = _on_disk(training)
-        check_weights_fit(start, len(training.edge_rows.labels), training.p.cutoff, self.memory)
+        _check_weights_fit(training, len(training.edge_rows.labels), self.memory)
+        return self._stored(training, StoredItems, self.pieces)
+
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
+        """The same for the node model of all tokens."""
+        _check_node_weights_fit(training, self.memory)
+        return self._stored(training, StoredNodes, self.pieces)
+
+    def _stored(self, training: Any, kind: type[StoredItems | StoredNodes], pieces: Sequence[Numbers]) -> tuple[Any, Any]:
+        start, tokens = training.start, training.tokens
         training = replace(training, frequent_slots=start.frequent_slots(training.p.cutoff))
         with writing_to(self.folder):
-            items = StoredItems(self.folder / "items", tokens, self.pieces, training)
-        for sentences in self._reported(training.context, self.pieces):
+            items = kind(self.folder / "items", tokens, pieces, training)
+        for k, sentences in enumerate(items.pieces):
+            training.context.progress(ProgressEvent("preparing sentences", k / len(items.pieces)))
             arrays = training.arrays(tokens.take(sentences), start.tables(), training=True)
             with writing_to(self.folder):
                 items.add(arrays)
+        items.finish()
         start.forget_tables()
         return training, items
-
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
-        """The node model of all tokens, and what returns the sample that pairs are fitted on, which is in memory."""
-        start, tokens = _on_disk(training)
-        check_node_weights_fit(start, PAIR_TOKENS, training.p.cutoff, self.memory)
-        training = replace(training, frequent_slots=start.frequent_slots(training.p.cutoff))
-        pieces = split_by_half(self.pieces, len(tokens.offsets) - 1)
-        with writing_to(self.folder):
-            items = StoredNodes(self.folder / "items", tokens, [half for half, _ in pieces], training)
-        for sentences in self._reported(training.context, [own for _, own in pieces]):
-            problem = training.problem(tokens.take(sentences), start.tables(), training=True)
-            with writing_to(self.folder):
-                items.add(problem)
-        sample = training.sample(items)  # before the tokens are removed from the disk
-        start.forget_tables()
-        return training, items, lambda: sample
-
-    @staticmethod
-    def _reported(context: RunContext, pieces: Sequence[Numbers]) -> Iterator[Numbers]:
-        for k, sentences in enumerate(pieces):
-            context.progress(ProgressEvent("preparing sentences", k / len(pieces)))
-            yield sentences
-
-
-def _on_disk(training: ChainTraining | SeparateTraining) -> tuple[StartFromCounts, StoredTokens]:
-    """The start and the tokens of a training whose tokens were counted by `DiskSource`."""
-    assert isinstance(training.start, StartFromCounts)
-    assert isinstance(training.tokens, StoredTokens)
-    return training.start, training.tokens
 
 
 #: The share of the memory limit for pieces and merges; words, their rungs and rows have the rest.
@@ -373,6 +364,18 @@ def _key_parts(pairs: StoredPairs, rows: int, shift: np.uint64) -> Callable[[], 
     return lambda: (keys >> shift & np.uint64(0xFFFFFFFF) for _, keys, _ in pairs.chunks(rows))
 
 
+#: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
+#: benchmarks/growth.py and on conll2000: empirical, and other methods.
+EMPIRICAL, OTHERS = (80_000_000, 14), (200_000_000, 46)
+
+#: The memory that storing text on disk takes, by itself and for each distinct string.
+STORED_TEXT = (100_000_000, 100)
+
+#: The memory that counting on disk takes, by itself and for each distinct word; up to a tenth more is accepted.
+STORED_EMPIRICAL = (100_000_000, 420)
+
+#: With fewer words, a model would be of little use.
+FEWEST_WORDS = 10_000
 #: The program and its libraries.
 PROGRAM_BYTES = 200_000_000
 
@@ -404,11 +407,6 @@ def check_corpus_fits(tokens: int, memory: int) -> None:
     _check(f"{tokens:,} token{'s need' if tokens != 1 else ' needs'}", PROGRAM_BYTES + TOKEN_BYTES * tokens, memory)
 
 
-def check_counting_fits(tokens: int, memory: int) -> None:
-    """Raise DataError if counting a corpus on disk needs more memory, whatever its vocabulary is."""
-    _check(f"counting {tokens:,} tokens needs", PROGRAM_BYTES + COUNTED_TOKEN_BYTES * tokens, memory)
-
-
 def check_vocabulary_fits(vocabulary: Vocabulary, tokens: int, of: int, memory: int) -> None:
     """Raise DataError if the vocabulary of the first tokens needs more memory."""
     what = f"after {tokens:,} of {of:,} tokens, the vocabulary needs"
@@ -420,35 +418,36 @@ def _check(what: str, needed: int, memory: int, advice: str = "give more memory"
         raise DataError(f"{what} {needed:,} bytes ({needed / 1e9:.2f} GB), more than the limit of {memory:,}; {advice}")
 
 
-def check_weights_fit(start: StartFromCounts, edge_weights: int, cutoff: int, memory: int) -> None:
-    """Raise DataError if training on whole sentences needs more memory; it says which cutoff would fit.
+def _check_weights_fit(training: ChainTraining, edge_weights: int, memory: int) -> None:
+    """Raise DataError if training on whole sentences needs more memory; it says which cutoff would fit."""
+    others = PIECES * pieces.PIECE_TOKENS * _item_bytes(training) + WEIGHT_BYTES * edge_weights
+    _check_weights(training, others, WEIGHT_BYTES, memory)
 
-    ``cutoff`` is that of this run: features seen less often have no weights.
+
+def _check_node_weights_fit(training: SeparateTraining, memory: int) -> None:
+    """Like `_check_weights_fit`, for separate training, whose pieces are halves, and which has a sample in memory."""
+    item = _item_bytes(training) + (CANDIDATE_BYTES * training.start.n_labels if training.start.full else 0)
+    tokens = PIECES * pieces.PIECE_TOKENS // 2 + training.sample_tokens
+    _check_weights(training, tokens * item, NODE_WEIGHT_BYTES, memory)
+
+
+def _item_bytes(training: ChainTraining | SeparateTraining) -> int:
+    return ITEM_BYTES + ITEM_FEATURE_BYTES * len(training.start.vocabulary.templates)
+
+
+def _check_weights(training: Any, others: int, weight: int, memory: int) -> None:
+    """``weight`` is the memory of a weight, ``others`` that of items and other weights.
+
+    Features seen less often than the cutoff of the run have no weights.
     """
-    others = PIECES * pieces.PIECE_TOKENS * _item_bytes(start) + WEIGHT_BYTES * edge_weights
-    _check_weights(start, others, WEIGHT_BYTES, cutoff, memory)
-
-
-def check_node_weights_fit(start: StartFromCounts, sample_tokens: int, cutoff: int, memory: int) -> None:
-    """Like `check_weights_fit`, for separate training, whose pieces are halves, and which has a sample in memory."""
-    item = _item_bytes(start) + (CANDIDATE_BYTES * start.n_labels if start.full else 0)
-    tokens = PIECES * pieces.PIECE_TOKENS // 2 + sample_tokens
-    _check_weights(start, tokens * item, NODE_WEIGHT_BYTES, cutoff, memory)
-
-
-def _item_bytes(start: StartFromCounts) -> int:
-    return ITEM_BYTES + ITEM_FEATURE_BYTES * len(start.vocabulary.templates)
-
-
-def _check_weights(start: StartFromCounts, others: int, weight: int, cutoff: int, memory: int) -> None:
-    """``weight`` is the memory of a weight, ``others`` that of items and other weights."""
+    start: StartFromCounts = training.start
     table = start.counts.table
     lengths = table.lengths
     fixed = PROGRAM_BYTES + others
     fixed += start.vocabulary.map.bytes() * (2 if start.counted.given else 1)  # held-out words are added to a copy
     fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels)
     each = weight * len(start.slots.labels) // max(1, len(table.labels))  # parts of labels have weights, too
-    needed = fixed + each * int(lengths[start.totals >= cutoff].sum())
+    needed = fixed + each * int(lengths[start.totals >= training.p.cutoff].sum())
     if needed <= memory:
         return
     fitting = _smallest_cutoff(start.totals, lengths, (memory - fixed) // each)
@@ -467,3 +466,126 @@ def _smallest_cutoff(totals: NDArray[np.int64], lengths: NDArray[np.int64], most
     order = np.argsort(-totals)
     fit = int(np.searchsorted(np.cumsum(lengths[order]), most, side="right"))  # so many of the most frequent features
     return int(totals[order[fit]]) + 1 if fit < len(order) else 1
+
+
+def pieces_of(stored: StoredCorpus, seed: int) -> list[Numbers] | None:
+    """The pieces of a large corpus; None for a small one."""
+    lengths = np.diff(stored.offsets)
+    filled = np.flatnonzero(lengths)
+    return cut_into_pieces(filled, lengths[filled], seed)
+
+
+def source_on_disk(stored: StoredCorpus, method: Method, folder: Path, memory: int, seed: int) -> DiskSource:
+    """The source for a method. If it only counts, rare words are left out if they do not fit.
+
+    Raises ConfigError for options that are only for training in memory, and DataError if counting needs more memory.
+    """
+    if method.counts_only:
+        words = len(stored.strings[stored.columns.index(stored.word)])
+        return LadderSource(stored, folder, memory, _most_words(words, memory))
+    refused = method.refused("disk")
+    if refused is not None:
+        problem = f"{refused.what} is only for training in memory"
+        raise ConfigError(f"{problem}; {refused.remedy}, or give no memory limit", option=refused.option)
+    _check(f"counting {stored.n_tokens:,} tokens needs", PROGRAM_BYTES + COUNTED_TOKEN_BYTES * stored.n_tokens, memory)
+    return DiskSource(stored, method.unknown, pieces_of(stored, seed) or (), folder, memory)
+
+
+def limit_passed(
+    path: str,
+    method: Method,
+    memory: int | str | None,
+    *,
+    features: FeatureSource = None,
+    held_out: object = None,
+    **others: object,
+) -> int | None:
+    """The limit in bytes that training on a file would pass, so that the text has to be on disk; None if it fits.
+
+    Standard input and compressed files have no known size: they are stored if a limit is given. ``others`` are
+    arguments that need the text in memory. If a limit is given, they raise ConfigError; without a limit, training takes
+    the memory that it needs.
+    """
+    limit, size = _limit(memory), _size(path)
+    if limit is None or (size is None and memory is None):
+        return None
+    program, each = EMPIRICAL if method.counts_only else OTHERS
+    need = None if size is None else program + size * each
+    if need is not None and need <= limit:
+        return None
+    problem = _unsupported(method, features, held_out, others)
+    if problem is None:
+        return limit
+    about = "" if need is None else f" (about {shown_memory(need)})"
+    if memory is not None:
+        other = _stochastic(method)
+        able = other is not None and _unsupported(other, features, held_out, others) is None
+        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
+        advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
+        raise ConfigError(problem, advice, option="memory")
+    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
+    warnings.warn(warning, stacklevel=3)
+    return None
+
+
+def _stochastic(method: Method) -> Method | None:
+    """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
+    if method.counts_only or method.in_passes:
+        return None
+    try:
+        return method.changed(optimizer="adagrad")
+    except ConfigError:  # with c1
+        return None
+
+
+def _unsupported(method: Method, features: FeatureSource, held_out: object, others: Mapping[str, object]) -> str | None:
+    """Why text cannot be trained on from disk, None if it can."""
+    named = next((name for name, value in others.items() if value), None)
+    if named is not None:
+        return f"{Argument(named)} needs the text in memory"
+    refused = method.refused("disk", features=features, held_out=held_out)
+    if refused is not None:
+        return f"{refused.as_argument} needs the text in memory"
+    return "a feature function needs the text in memory" if callable(features) else None
+
+
+def _limit(memory: int | str | None) -> int | None:
+    """The limit in bytes, None if there is none."""
+    if memory is not None:
+        return parse_memory(memory)
+    free = free_memory()
+    return None if free is None else free // 2
+
+
+def _size(path: str) -> int | None:
+    """The size of the text of a file, None if it is not known."""
+    if path == "-" or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return None if compression_of(path, file.read(16)) is not None else os.stat(path).st_size
+
+
+def most_strings(memory: int) -> int:
+    """The number of distinct strings of a text that can be stored on disk within the limit."""
+    program, each = STORED_TEXT
+    if memory <= program:
+        what = f"a memory limit of {shown_memory(memory)} is too small for any text"
+        raise ConfigError(f"{what}; give more than {shown_memory(program)}", option="memory")
+    return (memory - program) // each
+
+
+def _most_words(words: int, memory: int) -> int:
+    """The number of words that empirical training can count within the limit, given the number of distinct words."""
+    program, each = STORED_EMPIRICAL
+    need, most = program + each * words, max(0, memory - program) // max(1, each)
+    if need <= 1.1 * memory:
+        return words
+    if most < min(words, FEWEST_WORDS):
+        what = f"counting {counted(words, 'distinct word')} needs about {shown_memory(need)}"
+        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
+    warnings.warn(
+        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; the others, which are rare, are "
+        f"left out and will be labelled like unseen words; about {shown_memory(need)} of memory would keep them all",
+        stacklevel=2,
+    )
+    return most

@@ -83,6 +83,10 @@ class Start(ABC):
 
     parts: LabelParts | None  # the parts of labels that have weights
 
+    def frequent_slots(self, cutoff: int) -> LabelRows | None:
+        """The slots without those of features seen less than ``cutoff`` times, which training does not use."""
+        return None
+
     @property
     @abstractmethod
     def slots(self) -> LabelRows:

@@ -157,8 +157,8 @@ class Storage(Protocol):
         """All sentences as items, and the training on them, which may have no weights of rare features."""
         ...
 
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
-        """The same for the node model of all tokens; and what returns the sample that pairs are fitted on."""
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
+        """The same for the node model of all tokens."""
         ...
 
 
@@ -169,10 +169,9 @@ class InMemory:
         """All sentences as items, and the training on them."""
         return training, training.items(training.tokens.in_memory(), training.start.tables(), training=True)
 
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
-        """The node model of all tokens, and what returns the sample that pairs are fitted on."""
-        problem = training.problem(training.tokens.in_memory(), training.start.tables(), training=True)
-        return training, problem, lambda: training.sample(problem)
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
+        """The node model of all tokens."""
+        return training, training.arrays(training.tokens.in_memory(), training.start.tables(), training=True)
 
 
 IN_MEMORY = InMemory()
@@ -225,6 +224,11 @@ class NodeItems(Protocol):
     """What stochastic passes over nodes need of the tokens. ``half`` restricts them to one half: 0 or 1."""
 
     @property
+    def sample(self) -> Sample | None:
+        """The sentences that pairs are fitted on, and their node model, if they are known already."""
+        ...
+
+    @property
     def nodes(self) -> Any:
         """Makes steps for tokens from anywhere in the corpus, if it is not in pieces. It has the number of weights."""
         ...
@@ -257,6 +261,8 @@ class Problem:
     gold: Ids  # position of each token's label among its candidates
     slots: LabelRows
     n_labels: int
+
+    sample = None
 
     @cached_property
     def nodes(self) -> _native.Nodes:
@@ -422,19 +428,30 @@ def _read(file: BinaryIO, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
     return found
 
 
-class StoredItems:
-    """The sentences of a corpus as training items, in files of a new folder: one for each piece.
+class Stored:
+    """Items in files of a new folder, one for each of some pieces of the sentences. `add` writes the next piece."""
 
-    Steps for sentences of different pieces can be made only before the first pass. Then the tokens are removed from the
-    disk.
-    """
-
-    def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: ChainTraining) -> None:
+    def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: Any) -> None:
         self.tokens, self.pieces, self.training = tokens, pieces, training
-        self.lost: Numbers | None = None  # the labels that pruning lost
-        self.size = len(training.initial_vector())
         self._files = PieceFiles(folder)
         self._visits = np.zeros(len(training.slots), np.int64)
+
+    def finish(self) -> None:
+        """All pieces are written. Before the first pass, the tokens are removed from the disk."""
+
+    def visits(self, features: int) -> Numbers:
+        """How often each of the features occurs."""
+        assert len(self._visits) == features
+        return self._visits
+
+
+class StoredItems(Stored):
+    """The sentences of a corpus as training items. Before the first pass, steps can be made for any sentences."""
+
+    def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: ChainTraining) -> None:
+        super().__init__(folder, tokens, pieces, training)
+        self.lost: Numbers | None = None  # the labels that pruning lost
+        self.size = len(training.initial_vector())
         self._edge_visits = np.zeros(len(training.edge_rows), np.int64)
 
     def add(self, arrays: ItemArrays) -> None:
@@ -459,7 +476,7 @@ class StoredItems:
             None if edge_places is None else (edge_places, edge_ids),
         )
 
-    def load(self, piece: int) -> _native.Chains:
+    def load(self, piece: int) -> Any:
         """The native items of a piece."""
         return self.training.chains(self.arrays(piece))
 
@@ -474,11 +491,6 @@ class StoredItems:
     def sentences(self) -> Numbers:
         """The numbers of the sentences to visit, in ascending order."""
         return np.sort(np.concatenate(self.pieces))
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs."""
-        assert len(self._visits) == features
-        return self._visits
 
     def edge_visits(self, features: int) -> Numbers:
         """How often each of the edge features occurs."""
@@ -504,7 +516,7 @@ class StoredItems:
         """Make perceptron steps for a few sentences, in place. Returns their numbers of mislabelled tokens."""
         return self._some(order).perceptron(state, np.arange(len(order), dtype=np.int64), time, step)
 
-    def _some(self, sentences: Numbers) -> _native.Chains:
+    def _some(self, sentences: Numbers) -> Any:
         """The native items of a few sentences, from the tokens."""
         tables = self.training.start.tables()
         return self.training.items(self.tokens.take(sentences), tables, training=True).chains
@@ -524,17 +536,22 @@ def _flat(arrays: ItemArrays) -> list[NDArray[Any] | None]:
     ]
 
 
-class StoredNodes:
-    """The tokens of a corpus that change the weights, in files of a new folder: one for each piece.
+class StoredNodes(Stored):
+    """The tokens of a corpus that change the weights. Each piece has tokens of one half."""
 
-    ``halves`` has the half of each piece.
-    """
+    sample: Sample | None = None
 
-    def __init__(self, folder: Path, tokens: StoredTokens, halves: Sequence[int], training: SeparateTraining) -> None:
-        self.tokens, self.halves, self.training = tokens, halves, training
+    def __init__(
+        self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: SeparateTraining
+    ) -> None:
+        halved = split_by_half(pieces, len(tokens.offsets) - 1)
+        super().__init__(folder, tokens, [own for _, own in halved], training)
+        self.halves = [half for half, _ in halved]
         self._lengths: list[int] = []
-        self._visits = np.zeros(len(training.slots), np.int64)
-        self._files = PieceFiles(folder)
+
+    def finish(self) -> None:
+        """All pieces are written. The sample is taken before the tokens are removed from the disk."""
+        self.sample = self.training.sample(self)
 
     def add(self, problem: Problem) -> None:
         """Write the next piece, and count its features."""
@@ -574,11 +591,6 @@ class StoredNodes:
     def items(self, half: int | None) -> Numbers:
         """As many numbers as there are tokens to visit. They take no memory: the pieces have the real ones."""
         return np.broadcast_to(np.int64(0), sum(len(piece) for piece in self._pieces(half)))
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs, in both halves."""
-        assert len(self._visits) == features
-        return self._visits
 
     def in_pieces(self, seed: int, half: int | None) -> StoredPieces:
         """The pieces, which the seed has cut already."""

@@ -15,7 +15,6 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -136,9 +135,11 @@ class SeparateTraining:
         """Whether the candidates are the labels that the features of a token were seen with."""
         return self.method.space == "features"
 
+    sample_tokens = PAIR_TOKENS  # those of the sample, which is in memory
+
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
+    def arrays(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
@@ -153,7 +154,7 @@ class SeparateTraining:
         """The node model of some of the sentences."""
         if isinstance(problem, Problem) and len(sentences) == len(problem.tokens.offsets) - 1:
             return problem
-        return self.problem(self.tokens.take(sentences), self.start.tables(), training=True)
+        return self.arrays(self.tokens.take(sentences), self.start.tables(), training=True)
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class SeparateTraining:
     def _held_out_problem(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
         held_out = self.start.held_out_set()
-        return None if held_out is None else self.problem(held_out.tokens, held_out.tables, training=False)
+        return None if held_out is None else self.arrays(held_out.tokens, held_out.tables, training=False)
 
     def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
@@ -229,12 +230,12 @@ class SeparateTraining:
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
-        training, problem, sample = self.storage.nodes(self.tuned() if self.method.tune else self)
-        return training._train(problem, sample)
+        training, problem = self.storage.nodes(self.tuned() if self.method.tune else self)
+        return training._train(problem)
 
-    def _train(self, problem: NodeItems, sample: Callable[[], Sample]) -> tuple[ChainModel, dict[str, Any]]:
+    def _train(self, problem: NodeItems) -> tuple[ChainModel, dict[str, Any]]:
         fitted = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
-        found = self._coupled(problem, sample, fitted)
+        found = self._coupled(problem, fitted)
         if found.exhausted and not found.stopped:
             joint = "; the scores are differences of two fits, so both must converge" * (
                 self.method.coupling == "joint"
@@ -265,7 +266,7 @@ class SeparateTraining:
             return model
         return replace(model, weights=model.weights.only(kept))
 
-    def _coupled(self, problem: NodeItems, sample: Callable[[], Sample], nodes: Fitted) -> Coupled:
+    def _coupled(self, problem: NodeItems, nodes: Fitted) -> Coupled:
         """The fitted nodes with the pairs, or with the rates of label pairs if Ctrl-C ended the fit."""
         if not nodes.stopped:
             try:
@@ -273,7 +274,7 @@ class SeparateTraining:
                     assert isinstance(problem, Problem)
                     node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, nodes.weights)
                     return Coupled(node, edges, extra, self.p, exhausted=nodes.exhausted or exhausted)
-                p, edges, extra, cross_fitted = self._given_nodes(problem, *sample())
+                p, edges, extra, cross_fitted = self._given_nodes(problem, *(problem.sample or self.sample(problem)))
                 held_out = self._coupling_sample(cross_fitted, nodes.weights)
                 p, accuracy = self._tune_coupling(p, *held_out, edges, extra)
                 edges = (p.coupling_weight * edges).astype(np.float32)
@@ -294,9 +295,9 @@ class SeparateTraining:
 
         def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             training, tables = replace(self, p=p), self.start.tables()
-            problem = training.problem(learn, tables, training=True)
+            problem = training.arrays(learn, tables, training=True)
             weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
-            return _correct_nodes(training.problem(held_out, tables, training=True), weights, self.context.threads)
+            return _correct_nodes(training.arrays(held_out, tables, training=True), weights, self.context.threads)
 
         steps = (
             {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,24 +21,20 @@ from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.corpus.attributes import JOINER
 from corate.counting.counts import Counts
-from corate.display import counted
-from corate.errors import Argument, ConfigError, CorateWarning, DataError, FeatureError, InterruptedWarning, ModelError
+from corate.errors import Argument, ConfigError, DataError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.io.atomic import partial_of
-from corate.io.compression import compression_of
-from corate.memory import free_memory, parse_memory, shown_memory
 from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
-from corate.optimize.pieces import cut_into_pieces
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.choices import choose_preset, choose_scheme, refuse_too_many_labels
 from corate.training.empirical import rebuild
-from corate.training.options import Method, MethodName, Separate, check_init, resolve_method
+from corate.training.options import Method, Separate, check_init, resolve_method
 from corate.training.source import (
     FittedModel,
     MemorySource,
@@ -56,10 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Trained",
-    "beside",
-    "count_stored",
     "default_features",
-    "must_be_stored",
     "prepare",
     "reporter",
     "save_trained",
@@ -74,47 +67,6 @@ __all__ = [
 
 
 logger = logging.getLogger(__name__)
-
-
-@overload
-def train(
-    corpus: Corpus,
-    method: MethodName = "polish",
-    *,
-    features: FeatureSource = None,
-    raw: RawText | None = None,
-    raw_classes: int | Sequence[int] | None = None,
-    held_out: Corpus | None = None,
-    init: Tagger | str | os.PathLike[str] | None = None,
-    calibrate: bool = False,
-    constrain: str | None = None,
-    threads: int = 1,
-    seed: int = 0,
-    progress: OnProgress | None = None,
-    **options: Any,
-) -> Tagger: ...
-
-
-@overload
-def train(
-    corpus: Corpus,
-    method: Method,
-    *,
-    features: FeatureSource = None,
-    raw: RawText | None = None,
-    raw_classes: int | Sequence[int] | None = None,
-    held_out: Corpus | None = None,
-    init: Tagger | str | os.PathLike[str] | None = None,
-    calibrate: bool = False,
-    constrain: str | None = None,
-    threads: int = 1,
-    seed: int = 0,
-    progress: OnProgress | None = None,
-) -> Tagger: ...
-
-
-@overload
-def train(corpus: Corpus, method: str | Method = "polish", **arguments: Any) -> Tagger: ...
 
 
 def train(
@@ -373,7 +325,7 @@ def train_on(
         about: more entries of the record.
         fit: fits methods on whole sentences; by default, on the items that the source stores.
     """
-    from corate import __version__
+    import corate
 
     started = time.perf_counter()
     data = replace(prepare(method, source, features, held_out, origin), further=further, fit=fit)
@@ -381,7 +333,7 @@ def train_on(
     model = with_scheme(trained.model, scheme) if scheme else trained.model
     record: dict[str, Any] = {
         "method": method.name,
-        "version": __version__,
+        "version": corate.__version__,
         "sentences": source.sentences,
         "tokens": source.n_tokens,
         "labels": len(model.labels),
@@ -498,20 +450,6 @@ def default_features(method: Method, features: FeatureSource, source: Source) ->
     return features
 
 
-#: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
-#: benchmarks/growth.py and on conll2000: empirical, and other methods.
-EMPIRICAL, OTHERS = (80_000_000, 14), (200_000_000, 46)
-
-#: The memory that storing text on disk takes, by itself and for each distinct string.
-STORED_TEXT = (100_000_000, 100)
-
-#: The memory that counting on disk takes, by itself and for each distinct word; up to a tenth more is accepted.
-STORED_EMPIRICAL = (100_000_000, 420)
-
-#: With fewer words, a model would be of little use.
-FEWEST_WORDS = 10_000
-
-
 def train_file(
     source: str | os.PathLike[str],
     output: str | os.PathLike[str],
@@ -572,18 +510,19 @@ def train_file(
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     path = os.fspath(source)
-    limit = _limit(memory)
-    given: dict[str, Any]
-    if not must_be_stored(path, chosen, memory, features=features, held_out=held_out):
+    given: dict[str, Any] = {"features": features, "held_out": held_out}
+    saving: dict[str, Any] = {"keep_partial": keep_partial, "counts": counts, "half": half}
+    from corate.training.disk import limit_passed, most_strings
+
+    limit = limit_passed(path, chosen, memory, **given)
+    if limit is None:
         corpus = formats.read(path, **dict(reading or {}))
-        given = {"features": features, "held_out": held_out, "constrain": constrain}
-        tagger = train_until_interrupted(corpus, chosen, **given, **vars(context))
-        save_trained(tagger, output, keep_partial=keep_partial, counts=counts, half=half)
+        tagger = train_until_interrupted(corpus, chosen, constrain=constrain, **given, **vars(context))
+        save_trained(tagger, output, **saving)
         return _warned(tagger.record, output)
     from corate.corpus.stored_corpus import StoredCorpus
     from corate.io.ahead import one_ahead
 
-    assert limit is not None
     with _work_folder(temporary, output) as folder:
 
         def reported(done: float | None) -> None:
@@ -592,13 +531,11 @@ def train_file(
         pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
         if context.threads > 1:
             pieces = one_ahead(pieces)
-        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), _most_strings(limit)) as stored:
-            given = {"features": features, "held_out": held_out, "constrain": constrain}
-            train = count_stored if chosen.counts_only else train_stored
-            with beside(stored.folder) as work:
-                trained = train(stored, chosen, work, limit, context, **given)
-                context.progress(ProgressEvent("saving"))
-                save_trained(trained, output, keep_partial=keep_partial, counts=counts, half=half)
+        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), most_strings(limit)) as stored:
+            work = _subfolder(folder, "work")
+            trained = train_stored(stored, chosen, work, limit, context, **given, constrain=constrain)
+            context.progress(ProgressEvent("saving"))
+            save_trained(trained, output, **saving)
     record = trained.record
     record["seconds"] = round(time.perf_counter() - started, 4)
     return _warned(record, output)
@@ -625,117 +562,7 @@ def _warned(record: dict[str, Any], output: str | os.PathLike[str]) -> dict[str,
     return record
 
 
-def must_be_stored(
-    path: str,
-    method: Method,
-    memory: int | str | None,
-    *,
-    features: FeatureSource = None,
-    held_out: object = None,
-    **others: object,
-) -> bool:
-    """Whether training on a file would take more memory than the limit, and so has to store the text on disk.
-
-    Standard input and compressed files have no known size: they are stored if a limit is given. ``others`` are
-    arguments that need the text in memory. If a limit is given, they raise ConfigError; without a limit, training takes
-    the memory that it needs.
-    """
-    limit, size = _limit(memory), _size(path)
-    if limit is None or (size is None and memory is None):
-        return False
-    program, each = EMPIRICAL if method.counts_only else OTHERS
-    need = None if size is None else program + size * each
-    if need is not None and need <= limit:
-        return False
-    problem = _unsupported(method, features, held_out, others)
-    if problem is None:
-        return True
-    about = "" if need is None else f" (about {shown_memory(need)})"
-    if memory is not None:
-        other = _stochastic(method)
-        able = other is not None and _unsupported(other, features, held_out, others) is None
-        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
-        advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
-        raise ConfigError(problem, advice, option="memory")
-    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
-    warnings.warn(warning, stacklevel=3)
-    return False
-
-
-def _stochastic(method: Method) -> Method | None:
-    """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
-    if method.counts_only or method.in_passes:
-        return None
-    try:
-        return method.changed(optimizer="adagrad")
-    except ConfigError:  # with c1
-        return None
-
-
-def _unsupported(method: Method, features: FeatureSource, held_out: object, others: Mapping[str, object]) -> str | None:
-    """Why text cannot be trained on from disk, None if it can."""
-    named = next((name for name, value in others.items() if value), None)
-    if named is not None:
-        return f"{Argument(named)} needs the text in memory"
-    refused = method.refused("disk", features=features, held_out=held_out)
-    if refused is not None:
-        return f"{refused.as_argument} needs the text in memory"
-    return "a feature function needs the text in memory" if callable(features) else None
-
-
-def _limit(memory: int | str | None) -> int | None:
-    """The limit in bytes, None if there is none."""
-    if memory is not None:
-        return parse_memory(memory)
-    free = free_memory()
-    return None if free is None else free // 2
-
-
-def _size(path: str) -> int | None:
-    """The size of the text of a file, None if it is not known."""
-    if path == "-" or not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        return None if compression_of(path, file.read(16)) is not None else os.stat(path).st_size
-
-
 def train_stored(
-    stored: StoredCorpus,
-    method: Method,
-    folder: Path,
-    memory: int,
-    context: RunContext,
-    *,
-    features: FeatureSource = None,
-    held_out: Corpus | None = None,
-    constrain: str | None = None,
-) -> Trained:
-    """Train a tagger on a corpus on disk, with stochastic passes. The model is that of :func:`corate.train`.
-
-    Temporary files are in ``folder``. A small corpus is trained in memory. Raises DataError if the vocabulary and the
-    weights need more than ``memory`` bytes.
-    """
-    from corate.training.disk import DiskSource, check_corpus_fits, check_counting_fits
-
-    given: dict[str, Any] = {"features": features, "held_out": held_out}
-    if stored.n_tokens == 0:
-        raise DataError("there are no tokens to train on")
-    lengths = np.diff(stored.offsets)
-    filled = np.flatnonzero(lengths)
-    pieces = cut_into_pieces(filled, lengths[filled], context.seed)
-    if pieces is None:
-        check_corpus_fits(stored.n_tokens, memory)
-        corpus = stored.sentences(0, len(stored))
-        return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
-    _check_options(method)
-    check_counting_fits(stored.n_tokens, memory)
-    source = DiskSource(stored, method.unknown, pieces, folder, memory)
-    scheme = choose_scheme(constrain, source)
-    refuse_too_many_labels(source, method.name, method.many_labels)
-    return train_on(source, method, context, scheme=scheme, **given)
-
-
-def count_stored(
     stored: StoredCorpus,
     method: Method,
     folder: Path,
@@ -745,66 +572,23 @@ def count_stored(
     constrain: str | None = None,
     **given: Any,
 ) -> Trained:
-    """Train a tagger on a corpus on disk by counting. Temporary files are in ``folder``.
+    """Train a tagger on a corpus on disk. The model is that of :func:`corate.train`.
 
-    Rare words are left out if all words need more than ``memory`` bytes.
+    Temporary files are in ``folder``. A small corpus is trained in memory, if it is not only counted. Raises DataError
+    if the vocabulary and the weights need more than ``memory`` bytes.
     """
-    from corate.training.disk import LadderSource
+    from corate.training import disk
 
-    words = len(stored.strings[stored.columns.index(stored.word)])
-    source = LadderSource(stored, folder, memory, _most_words(words, memory))
-    refuse_too_many_labels(source, method.name, method.many_labels)
+    if stored.n_tokens == 0:
+        raise DataError("there are no tokens to train on")
+    if not method.counts_only and disk.pieces_of(stored, context.seed) is None:
+        disk.check_corpus_fits(stored.n_tokens, memory)
+        corpus = stored.sentences(0, len(stored))
+        return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
+    source = disk.source_on_disk(stored, method, folder, memory, context.seed)
     scheme = choose_scheme(constrain, source)
+    refuse_too_many_labels(source, method.name, method.many_labels)
     return train_on(source, method, context, scheme=scheme, **given)
-
-
-@contextmanager
-def beside(folder: Path) -> Iterator[Path]:
-    """A new folder for temporary files, which is removed at the end, beside a folder."""
-    from corate.corpus.stored_corpus import temporary_folder, writing_to
-
-    with writing_to(folder):
-        found = temporary_folder(folder.parent)
-    try:
-        yield found
-    finally:
-        shutil.rmtree(found, ignore_errors=True)
-
-
-def _check_options(method: Method) -> None:
-    """Raise ConfigError for options that are only for training in memory."""
-    refused = method.refused("disk")
-    if refused is not None:
-        raise ConfigError(
-            f"{refused.what} is only for training in memory; {refused.remedy}, or give no memory limit",
-            option=refused.option,
-        )
-
-
-def _most_strings(memory: int) -> int:
-    """The number of distinct strings of a text that can be stored on disk within the limit."""
-    program, each = STORED_TEXT
-    if memory <= program:
-        what = f"a memory limit of {shown_memory(memory)} is too small for any text"
-        raise ConfigError(f"{what}; give more than {shown_memory(program)}", option="memory")
-    return (memory - program) // each
-
-
-def _most_words(words: int, memory: int) -> int:
-    """The number of words that empirical training can count within the limit, given the number of distinct words."""
-    program, each = STORED_EMPIRICAL
-    need, most = program + each * words, max(0, memory - program) // max(1, each)
-    if need <= 1.1 * memory:
-        return words
-    if most < min(words, FEWEST_WORDS):
-        what = f"counting {counted(words, 'distinct word')} needs about {shown_memory(need)}"
-        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
-    warnings.warn(
-        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; the others, which are rare, are "
-        f"left out and will be labelled like unseen words; about {shown_memory(need)} of memory would keep them all",
-        stacklevel=2,
-    )
-    return most
 
 
 @contextmanager
