@@ -171,18 +171,18 @@ class OnDisk:
     def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
         """All sentences as items, and the training on them, without weights of rare features."""
         _check_weights_fit(training, len(training.edge_rows.labels), self.memory)
-        return self._stored(training, StoredItems, self.pieces)
+        return self._stored(training, StoredItems)
 
     def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
         """The same for the node model of all tokens."""
         _check_node_weights_fit(training, self.memory)
-        return self._stored(training, StoredNodes, self.pieces)
+        return self._stored(training, StoredNodes)
 
-    def _stored(self, training: Any, kind: type[StoredItems | StoredNodes], pieces: Sequence[Numbers]) -> tuple[Any, Any]:
+    def _stored(self, training: Any, kind: type[StoredItems | StoredNodes]) -> tuple[Any, Any]:
         start, tokens = training.start, training.tokens
         training = replace(training, frequent_slots=start.frequent_slots(training.p.cutoff))
         with writing_to(self.folder):
-            items = kind(self.folder / "items", tokens, pieces, training)
+            items = kind(self.folder / "items", tokens, self.pieces, training)
         for k, sentences in enumerate(items.pieces):
             training.context.progress(ProgressEvent("preparing sentences", k / len(items.pieces)))
             arrays = training.arrays(tokens.take(sentences), start.tables(), training=True)

@@ -516,10 +516,11 @@ class StoredItems(Stored):
         """Make perceptron steps for a few sentences, in place. Returns their numbers of mislabelled tokens."""
         return self._some(order).perceptron(state, np.arange(len(order), dtype=np.int64), time, step)
 
-    def _some(self, sentences: Numbers) -> Any:
+    def _some(self, sentences: Numbers) -> _native.Chains:
         """The native items of a few sentences, from the tokens."""
         tables = self.training.start.tables()
-        return self.training.items(self.tokens.take(sentences), tables, training=True).chains
+        items: Items = self.training.items(self.tokens.take(sentences), tables, training=True)
+        return items.chains
 
 
 def _flat(arrays: ItemArrays) -> list[NDArray[Any] | None]:
