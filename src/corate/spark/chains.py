@@ -28,6 +28,7 @@ from corate.counting.counts import Counts, Tokens
 from corate.counting.ladder import LadderParameters
 from corate.counting.pooling import Pool
 from corate.counting.triples import triple_counts, triple_rows
+from corate.errors import ConfigError
 from corate.features.templates import Template
 from corate.label_pairs import LabelPairs
 from corate.label_parts import LabelParts
@@ -314,13 +315,15 @@ def fit_on_cluster(
     df: DataFrame, where: Where, rounds: int | None, method: ChainMethod, start: StartFromCounts, context: RunContext
 ) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
     """Find the layout of the weights in a pass over the data, then fit them by mixing or by gradients."""
+    if method.optimizer not in _FITS:
+        raise ConfigError(f"the optimizer {method.optimizer!r} is not for training on Spark", option="optimizer")
     context.progress(ProgressEvent("counting label pairs"))
     cluster = Cluster.of(df, where, SharedStart.of(method, start))
     layout = cluster.reduced(_FindLayout(cluster.shared, where), Layout.merged)
     cluster = cluster.with_layout(layout)
     training = training_of(method, start, start.counts.tokens, layout)
-    rounds = (rounds or training.p.passes) if training.method.optimizer == "adagrad" else None
-    fitted = fit_by_gradients(cluster, training) if rounds is None else fit_by_mixing(cluster, training, rounds)
+    rounds = (rounds or training.p.passes) if method.in_passes else None
+    fitted = _FITS[method.optimizer](cluster, training, rounds or 0)
     cluster.close()
     model, record = training.finished(fitted)
     return training, model, record | ({} if rounds is None else {"rounds": rounds})
@@ -349,7 +352,7 @@ def fit_by_mixing(cluster: Cluster, training: ChainTraining, rounds: int) -> Fit
     return Fitted(mean.astype(np.float32), None, stopped=False)
 
 
-def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
+def fit_by_gradients(cluster: Cluster, training: ChainTraining, rounds: int = 0) -> Fitted:
     """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
     none = training.items(training.tokens.take(np.zeros(0, np.int64)), None, training=True)
 
@@ -362,3 +365,10 @@ def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}
     return make_iterations(objective, start, training.method.name, training.context.progress, **options)
+
+
+#: What fits the weights on a cluster, by optimiser.
+_FITS: dict[str, Callable[[Cluster, ChainTraining, int], Fitted]] = {
+    "adagrad": fit_by_mixing,
+    "lbfgs": fit_by_gradients,
+}

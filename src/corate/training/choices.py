@@ -20,7 +20,7 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
-from corate.training.options import OPTIONS, ChainMethod, FittedMethod, Separate
+from corate.training.options import METHODS, OPTIONS, ChainMethod, FittedMethod, Separate
 
 if TYPE_CHECKING:
     from corate.training.source import Source
@@ -412,13 +412,14 @@ def refuse_too_many_labels(source: Source, method: str, many_labels: bool) -> No
     words = 0 if source.word is None else source.used(source.word)
     attributes = [] if source.attributes is None else [len(source.attributes.names)]
     values = max([*map(source.used, source.columns), *attributes], default=0)
-    if method != "empirical" and labels > MOST_LABELS:
+    counts_only = method in METHODS and METHODS[method].counts_only
+    if not counts_only and labels > MOST_LABELS:
         raise DataError(
             f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes",
             f"name the columns with {Argument('columns')} if another one contains the labels, or "
             "use the method 'empirical'",
         )
-    if method == "empirical" and labels * words > MOST_WORD_LABELS:
+    if counts_only and labels * words > MOST_WORD_LABELS:
         raise DataError(
             f"{labels:,} labels times {words:,} words are more than the {MOST_WORD_LABELS:,} that this method takes",
             f"name the columns with {Argument('columns')} if another one contains the labels, or train on less text",

@@ -370,7 +370,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     """
     started = time.perf_counter()
     check_corpus(corpus)
-    if tagger.method != "empirical":
+    if not tagger.counted:
         further = f"train it further on the new text, with {Argument('init')}"
         advice = "train it again on all the text" if tagger.model.locally_normalised else further
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
