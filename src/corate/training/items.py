@@ -69,7 +69,7 @@ class ItemArrays:
     gold: Ids
     edges: Csr | None
     sentence_weights: F32 | None = None
-    lost: Numbers | None = None  # labels that pruning lost, as in `Candidates`
+    pruned_gold: Numbers | None = None  # labels that pruning lost, as in `Candidates`
 
 
 class ItemStore(Protocol):
@@ -86,7 +86,7 @@ class ItemStore(Protocol):
         ...
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
         ...
 
@@ -125,9 +125,9 @@ class Items:
         return found
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
-        return self.arrays.lost
+        return self.arrays.pruned_gold
 
     def visits(self, features: int) -> Numbers:
         """How often each of the features occurs."""
@@ -308,7 +308,7 @@ class Problem:
 
     def arrays(self) -> list[NDArray[Any] | None]:
         """The arrays that the fit depends on, for a hash."""
-        base, labels, weights = self.candidates.ladder, self.tokens.labels, self.tokens.weights
+        base, labels, weights = self.candidates.backoff, self.tokens.labels, self.tokens.weights
         return [*self.features, *self.candidates.arrays(), base, labels, self.values, weights]
 
 
@@ -329,7 +329,7 @@ def native_nodes(
         features,
         values,
         candidates.arrays(),
-        candidates.ladder,
+        candidates.backoff,
         (np.arange(n + 1, dtype=np.int64), gold, np.ones(n, np.float32) if weights is None else weights),
     )
 
@@ -450,7 +450,7 @@ class StoredItems(Stored):
 
     def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: ChainTraining) -> None:
         super().__init__(folder, tokens, pieces, training)
-        self.lost: Numbers | None = None  # the labels that pruning lost
+        self.pruned_gold: Numbers | None = None  # the labels that pruning lost
         self.size = len(training.initial_vector())
         self._edge_visits = np.zeros(len(training.edge_rows), np.int64)
 
@@ -459,8 +459,8 @@ class StoredItems(Stored):
         self._visits += _native.occurrences(arrays.features[1], len(self._visits))
         if arrays.edges is not None:
             self._edge_visits += _native.occurrences(arrays.edges[1], len(self._edge_visits))
-        if arrays.lost is not None:
-            self.lost = arrays.lost if self.lost is None else self.lost + arrays.lost
+        if arrays.pruned_gold is not None:
+            self.pruned_gold = arrays.pruned_gold if self.pruned_gold is None else self.pruned_gold + arrays.pruned_gold
         self._files.add(_flat(arrays))
 
     def arrays(self, piece: int) -> ItemArrays:
@@ -565,7 +565,7 @@ class StoredNodes(Stored):
             ids[np.repeat(kept, lengths)],
             offsets_of(widths[kept]),
             candidates.labels[own],
-            candidates.ladder[own],
+            candidates.backoff[own],
             problem.gold[kept],
         ]
         self._files.add(arrays)

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Counts, PairCounts, Tokens, TokenStore
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
 from corate.errors import FeatureError
@@ -39,10 +39,10 @@ from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.choices import Parameters, separate_parameters
-from corate.training.initial_scores import StartFromCounts
+from corate.training.initial_scores import InitialScoresFromCounts
 from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
 from corate.training.options import Separate
-from corate.training.source import FittedModel, Prepared, RunContext, filled_rows
+from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
 __all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
@@ -95,7 +95,7 @@ class SeparateTraining:
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
     method: Separate
-    start: StartFromCounts
+    start: InitialScoresFromCounts
     context: RunContext
     storage: Storage
     p: Parameters
@@ -106,7 +106,7 @@ class SeparateTraining:
     def of(
         cls,
         method: Separate,
-        start: StartFromCounts,
+        start: InitialScoresFromCounts,
         context: RunContext | None = None,
         storage: Storage = IN_MEMORY,
     ) -> SeparateTraining:
@@ -117,7 +117,7 @@ class SeparateTraining:
 
     @property
     def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `Start`."""
+        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
         return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
     @property
@@ -139,7 +139,7 @@ class SeparateTraining:
 
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def arrays(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
+    def arrays(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
@@ -407,9 +407,9 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
 
 
-def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
+def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
     """Count the corpus, then fit its factors."""
-    start = StartFromCounts.of(method, data, context)
+    start = InitialScoresFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
     return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
 
