@@ -17,7 +17,7 @@ import corate
 from benchmarks import corpora
 from benchmarks.tables import Row, Table, data_folder, parser
 from corate.evaluation.calibration import Calibration, calibration
-from corate.training.calibration import with_temperature
+from corate.training.held_out import with_temperature
 
 COMMAND = "python -m benchmarks.effects"
 SEEDS = (0, 1, 2)

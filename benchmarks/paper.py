@@ -30,7 +30,7 @@ from corate.label_pairs import EdgeScores
 from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
 from corate.training.options import METHODS, OPTIONS
-from corate.training.pairs import PairFactors
+from corate.training.separate import PairFactors
 from corate_reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
 from corate_reproduction.experiments import training_options
 

@@ -12,7 +12,7 @@ from corate.counting.counts import label_ids
 from corate.features import resolve
 from corate.features.related_words import learn_lexicons
 from corate.features.vocabulary import Vocabulary
-from corate.training.defaults import choose_preset
+from corate.training.choices import choose_preset
 from corate.training.source import MemorySource
 
 

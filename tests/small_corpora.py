@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from corate.corpus import Corpus
 from corate.features.templates import Template
+from corate.training.initial_scores import InitialScoresFromCounts, preset_of
 from corate.training.options import METHODS, ChainMethod, options_of
-from corate.training.source import MemorySource
-from corate.training.start import RunContext
-from corate.training.start_from_counts import InitialScoresFromCounts, preset_of
+from corate.training.source import MemorySource, RunContext
 
 Labelled = list[list[tuple[str, str]]]
 

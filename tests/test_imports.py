@@ -42,10 +42,10 @@ ORDER = [
 ]
 #: `Tagger.update` is a thin call of training, a comparison trains what it compares, and pickles name an old module.
 ALLOWED = {
-    ("model.tagger", "training.api"),
+    ("model.tagger", "training.train"),
     ("attributes", "corpus.attributes"),
     ("label_scores", "model.weights"),
-    *(("evaluation.comparison", f"training.{name}") for name in ("api", "options", "resolve")),
+    *(("evaluation.comparison", f"training.{name}") for name in ("train", "options")),
 }
 #: The algebra stands on its own but for arrays, errors, numbers as text, pages, and a corpus to count.
 ALGEBRA = {

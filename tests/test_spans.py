@@ -14,7 +14,7 @@ from corate.errors import DataError
 from corate.evaluation.report import compare_labels
 from corate.formats import read
 from corate.spans import SCHEMES, Span, are_spans, convert, detect, parse, spans
-from corate.training.defaults import choose_preset
+from corate.training.choices import choose_preset
 from corate.training.source import MemorySource
 from real_corpora import real_file
 from reference import chunks as reference

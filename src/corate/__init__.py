@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
     from corate.progress import ProgressEvent
-    from corate.training.api import train
-    from corate.training.files import train_file
     from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
+    from corate.training.train import train, train_file
 
 __all__ = [
     "MEMM",
@@ -79,8 +78,8 @@ _MODULES = {
     "load": "model.archive",
     "read": "formats",
     "tokenize": "corpus.tokenizer",
-    "train": "training.api",
-    "train_file": "training.files",
+    "train": "training.train",
+    "train_file": "training.train",
     "word_classes": "features.word_classes",
     "write": "formats",
 }

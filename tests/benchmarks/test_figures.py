@@ -19,7 +19,7 @@ from corate.counting.counted_words import FREQUENT_SHARE
 from corate.features import lexicons
 from corate.formats import detection
 from corate.graphs import triangulation
-from corate.training import files, lattice_costs, memory
+from corate.training import choices, disk
 
 ROOT = tables.README.parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -57,17 +57,17 @@ PROGRAM = {
     "docs/formats.md": {f"{detection._HEAD_BYTES >> 10} kB"},
     "docs/graphs.md": {f"{triangulation.MEMORY >> 30} GiB"},
     "docs/scale.md": {
-        f"{files.STORED_TEXT[0] / 1e6:.0f} MB",
-        f"{files.STORED_TEXT[1]} bytes",
-        f"{files.STORED_EMPIRICAL[0] / 1e6:.0f} MB",
-        f"{files.STORED_EMPIRICAL[1]} bytes",
-        f"{memory.PROGRAM_BYTES / 1e6:.0f} MB",
-        f"{memory.TOKEN_BYTES} bytes",
+        f"{disk.STORED_TEXT[0] / 1e6:.0f} MB",
+        f"{disk.STORED_TEXT[1]} bytes",
+        f"{disk.STORED_EMPIRICAL[0] / 1e6:.0f} MB",
+        f"{disk.STORED_EMPIRICAL[1]} bytes",
+        f"{disk.PROGRAM_BYTES / 1e6:.0f} MB",
+        f"{disk.TOKEN_BYTES} bytes",
         f"{100 * FREQUENT_SHARE:.0f} %",
     },
     "docs/sentences.md": {
-        f"{lattice_costs.FULL_MAY_COST} times",
-        f"{lattice_costs.FULL_MAY_COST_IN_ALL} times",
+        f"{choices.FULL_MAY_COST} times",
+        f"{choices.FULL_MAY_COST_IN_ALL} times",
     },
 }
 

@@ -10,7 +10,7 @@ import pytest
 import corate as library
 from corate.cli import terminal
 from corate.optimize import pieces
-from corate.training import files
+from corate.training import disk
 from small_corpora import TEXT
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
@@ -70,7 +70,7 @@ def interrupted(corate, small, folder, monkeypatch):
 @pytest.fixture
 def on_disk(monkeypatch):
     """Small text is stored on disk and visited in pieces if a memory limit is given."""
-    monkeypatch.setattr(files, "OTHERS", (10**12, 0))
+    monkeypatch.setattr(disk, "OTHERS", (10**12, 0))
     monkeypatch.setattr(pieces, "LARGE_TOKENS", 20)
     monkeypatch.setattr(pieces, "PIECE_TOKENS", 40)
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from corate.progress import ProgressEvent
-from corate.training import files
+from corate.training import disk
 from corate.training.options import METHODS
 
 
@@ -233,8 +233,8 @@ def test_a_memm_is_not_calibrated(corate, data, tmp_path):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, threads, monkeypatch):
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
-    monkeypatch.setattr(files, "STORED_TEXT", (0, 1))
+    monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 0))
+    monkeypatch.setattr(disk, "STORED_TEXT", (0, 1))
     text, common = data / "test.tsv", ("--method", "empirical", "--threads", threads, "--quiet")
     for name, limit in (("disk", "100K"), ("memory", "1G")):
         assert corate("train", text, "-o", tmp_path / name, "--memory", limit, *common).code == 0

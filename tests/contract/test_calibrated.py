@@ -14,7 +14,7 @@ from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import calibration, correct_spans
 from corate.evaluation.predictions import predict
 from corate.model.tagger import Tagger
-from corate.training.calibration import fit_temperature, with_temperature
+from corate.training.held_out import fit_temperature, with_temperature
 from small_corpora import corpus_of, for_method, random_sentences
 
 TRAINING = corpus_of(random_sentences(120, noise=0.3))
@@ -121,7 +121,7 @@ def test_without_held_out_text_the_model_is_that_of_all_the_text(method: str) ->
 
 
 def test_sentences_left_out_are_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from corate.training import calibration as module
+    from corate.training import held_out as module
 
     seen: list[tuple[Tagger, Corpus]] = []
 

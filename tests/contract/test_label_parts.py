@@ -15,7 +15,7 @@ from corate.io import tensor_file
 from corate.model import archive
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows
-from corate.training.defaults import LABELS_PER_PART
+from corate.training.choices import LABELS_PER_PART
 from small_corpora import Labelled, chain_methods, corpus_of, for_method, words_of
 
 CLASSES = ("N", "A", "P", "D", "Q", "R")

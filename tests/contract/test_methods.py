@@ -16,7 +16,7 @@ from corate.errors import DataError, ModelError
 from corate.io import tensor_file
 from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
-from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
+from corate.training.choices import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.options import METHODS
 from real_corpora import real_file
 from small_corpora import chain_methods, corpus_of, for_method, random_sentences, words_of

@@ -13,10 +13,10 @@ from corate.errors import DataError
 from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
-from corate.training.lattice_costs import MOST_TRIPLE_LABELS
+from corate.training.choices import MOST_TRIPLE_LABELS
+from corate.training.initial_scores import InitialScoresFromModel
 from corate.training.options import Standard
 from corate.training.source import MemorySource
-from corate.training.start_from_model import InitialScoresFromModel
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]

@@ -13,9 +13,9 @@ from corate.corpus import Corpus
 from corate.errors import DataError, FeatureError, ModelError
 from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
+from corate.training.initial_scores import InitialScoresFromModel
 from corate.training.options import METHODS, Standard
 from corate.training.source import MemorySource
-from corate.training.start_from_model import InitialScoresFromModel
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]

@@ -28,7 +28,7 @@ from corate.features.lexicons import Lexicon
 from corate.features.related_words import usual_labels
 from corate.features.templates import Atom, Template
 from corate.features.vocabulary import Vocabulary
-from corate.training.empirical_model import backoff_model
+from corate.training.empirical import backoff_model
 from reference.backoff import Backoff
 from reference.word_functions import apply
 from small_corpora import LABELS, WORDS, Labelled, corpus_of, some_sentences

@@ -31,7 +31,7 @@ from corate.counting.pooling import (
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import EdgeScores
-from corate.training.empirical_model import pooled_model
+from corate.training.empirical import pooled_model
 from reference import pooling as reference
 from small_corpora import Labelled, corpus_of, random_sentences, some_sentences
 

@@ -13,7 +13,7 @@ from corate.corpus import Corpus
 from corate.optimize.stochastic import AdaGrad
 from corate.rate import Counts, factorise
 from corate.rate.expressions import Probability
-from corate.training.pairs import PairFactors
+from corate.training.separate import PairFactors
 from small_corpora import corpus_of, random_sentences
 
 START, END = "Y0", "Y4"

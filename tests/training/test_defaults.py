@@ -9,46 +9,46 @@ import pytest
 
 import corate
 from corate import Corpus, Polish, Separate
-from corate.training.defaults import (
+from corate.training.choices import (
     CLOSED_TEXT,
     FEW_TOKENS,
     MANY_TOKENS,
     OPEN_TEXT,
-    ChainParameters,
-    SeparateParameters,
+    chain_parameters,
     choose_preset,
+    separate_parameters,
 )
 from corate.training.options import options_of
 from corate.training.source import MemorySource
 
 
 def test_a_large_corpus_has_one_pass_less_from_the_default_base_and_larger_steps() -> None:
-    small, usual, large = (ChainParameters.choose(Polish(), n, "default") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
+    small, usual, large = (chain_parameters(Polish(), n, "default") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
     assert small == usual
     assert (usual.passes, large.passes) == (3, 2)
     assert large.rate > usual.rate
-    assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, "default").rate == 0.2
+    assert chain_parameters(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, "default").rate == 0.2
 
 
 def test_a_large_corpus_has_independent_passes_from_the_pooled_base_unless_their_number_is_given() -> None:
-    small, usual, large = (ChainParameters.choose(Polish(), n, "pooled") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
+    small, usual, large = (chain_parameters(Polish(), n, "pooled") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
     assert small == usual
     assert not usual.independent
     assert large.independent
     assert large.temper < usual.temper
-    given = ChainParameters.choose(Polish(passes=7, temper=0.9), MANY_TOKENS + 1, "pooled")
+    given = chain_parameters(Polish(passes=7, temper=0.9), MANY_TOKENS + 1, "pooled")
     assert (given.passes, given.independent, given.temper) == (7, False, 0.9)
-    assert not ChainParameters.choose(Polish(), MANY_TOKENS + 1, "pooled", words=False).independent
+    assert not chain_parameters(Polish(), MANY_TOKENS + 1, "pooled", words=False).independent
 
 
 def test_the_pooled_base_weighs_less_the_more_of_the_labels_it_explains() -> None:
     shares = (0.0, CLOSED_TEXT, 0.03, 0.05, 0.07, OPEN_TEXT, 0.5, 1.0)
-    chosen = [ChainParameters.choose(Polish(), 5000, "pooled", unexplained=share) for share in shares]
+    chosen = [chain_parameters(Polish(), 5000, "pooled", unexplained=share) for share in shares]
     tempers = [p.temper for p in chosen]
     assert tempers == sorted(tempers)
     assert tempers[0] == tempers[1] < tempers[2] < tempers[3] < tempers[4] < tempers[5] == tempers[-1]
     assert chosen[0].passes > chosen[-1].passes
-    assert ChainParameters.choose(Polish(temper=0.7), 5000, "pooled", unexplained=0.0).temper == 0.7
+    assert chain_parameters(Polish(temper=0.7), 5000, "pooled", unexplained=0.0).temper == 0.7
 
 
 def test_few_templates_leave_little_unexplained_and_the_record_says_so() -> None:
@@ -64,17 +64,17 @@ def test_few_templates_leave_little_unexplained_and_the_record_says_so() -> None
 
 
 def test_without_words_steps_are_larger_the_base_counts_less_and_large_corpora_have_as_many_passes() -> None:
-    small, large = (ChainParameters.choose(Polish(), n, "pooled", words=False) for n in (100, MANY_TOKENS + 1))
+    small, large = (chain_parameters(Polish(), n, "pooled", words=False) for n in (100, MANY_TOKENS + 1))
     assert small == large
-    with_words = ChainParameters.choose(Polish(), 100, "pooled")
+    with_words = chain_parameters(Polish(), 100, "pooled")
     assert small.rate > with_words.rate
     assert small.temper < with_words.temper
-    assert ChainParameters.choose(Polish(temper=0.9), 100, "pooled", words=False).temper == 0.9
+    assert chain_parameters(Polish(temper=0.9), 100, "pooled", words=False).temper == 0.9
 
 
 @pytest.mark.parametrize("base", ["paper", "none"])
 def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
-    small, large = (ChainParameters.choose(Polish(), tokens, base) for tokens in (100, FEW_TOKENS))
+    small, large = (chain_parameters(Polish(), tokens, base) for tokens in (100, FEW_TOKENS))
     assert (small.passes, large.passes) == (9, 3)
     assert small.rate == large.rate
 
@@ -82,14 +82,14 @@ def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
 @pytest.mark.parametrize("base", ["default", "pooled", "paper", "none"])
 @pytest.mark.parametrize("tokens", [MANY_TOKENS, MANY_TOKENS + 1])
 def test_the_help_text_of_an_option_names_the_defaults_that_depend_on_the_base(base: str, tokens: int) -> None:
-    polish = ChainParameters.choose(Polish(), tokens, base), ChainParameters.choose(Polish(), tokens, base, parts=True)
+    polish = chain_parameters(Polish(), tokens, base), chain_parameters(Polish(), tokens, base, parts=True)
     for name in ("c2", "rate", "temper"):
         text = options_of(Polish)[name].unset
         named, ranges = re.findall(r"[0-9.]+", text), re.findall(r"([0-9.]+) to ([0-9.]+)", text)
         for value in (getattr(found, name) for found in polish):
             between = any(float(least) <= value <= float(most) for least, most in ranges)
             assert not value or between or f"{value:g}" in named
-    temper = SeparateParameters.choose(Separate(), tokens, base).temper
+    temper = separate_parameters(Separate(), tokens, base).temper
     assert not temper or f"{temper:g}" in re.findall(r"[0-9.]+", options_of(Separate)["temper"].unset)
 
 

@@ -21,11 +21,9 @@ from corate.counting.rates import edge_scores
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.model.tagger import Tagger
-from corate.training.checks import MOST_WORD_LABELS
-from corate.training.empirical import MOST_POOLED_LABELS
-from corate.training.empirical_model import backoff_model
-from corate.training.source import MemorySource
-from corate.training.start import RunContext
+from corate.training.choices import MOST_WORD_LABELS
+from corate.training.empirical import MOST_POOLED_LABELS, backoff_model
+from corate.training.source import MemorySource, RunContext
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 
 # -- the oracle: a bigram hidden Markov model ----------------------------------------------------------------------

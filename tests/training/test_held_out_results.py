@@ -9,7 +9,7 @@ import corate
 from corate.corpus import Corpus
 from corate.counting.counts import Tokens
 from corate.optimize.tuning import accuracy_of, f1_of
-from corate.training.held_out_results import held_out_results
+from corate.training.held_out import held_out_results
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC"]
 

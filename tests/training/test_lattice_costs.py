@@ -14,7 +14,7 @@ import corate
 from corate import Corpus, _native
 from corate.counting.backoff import BackoffParameters
 from corate.counting.counts import Table
-from corate.training.lattice_costs import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates, recurring_labels
+from corate.training.choices import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates, recurring_labels
 from corate.training.source import MemorySource
 
 #: The words and labels of tokens.

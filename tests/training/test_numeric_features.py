@@ -7,7 +7,7 @@ import pytest
 
 import corate
 from corate import Corpus
-from corate.training.scaling import Scaling
+from corate.training.source import Scaling
 
 Features = list[list[dict[str, object]]]
 

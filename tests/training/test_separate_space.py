@@ -83,7 +83,7 @@ def test_a_token_can_have_the_labels_that_its_features_were_seen_with(cutoff: in
 def test_training_has_the_same_space_and_leaves_no_token_out(cutoff: int) -> None:
     start = start_of(corpus_of(TRAINING), parse_list(FEATURES))
     training = SeparateTraining.of(Separate(coupling="joint", space="features", cutoff=cutoff), start)
-    found = training.problem(training.tokens, start.tables(), training=True).candidates
+    found = training.arrays(training.tokens, start.tables(), training=True).candidates
     names = start.labels.to_list()
     rows = [sorted(names[y] for y in found.labels[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
     assert rows == spaces(TRAINING, words_of(TRAINING), cutoff)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +22,11 @@ from corate.io import tensor_file
 from corate.model.tagger import Tagger
 from corate.optimize import pieces
 from corate.progress import ProgressEvent
-from corate.training import defaults, memory, separate
-from corate.training.disk_items import StoredItems, StoredNodes
-from corate.training.files import beside, train_stored
+from corate.training import choices, disk, separate
+from corate.training.items import StoredItems, StoredNodes
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
-from corate.training.start import RunContext
+from corate.training.source import RunContext
+from corate.training.train import train_stored
 
 AnyMethod = ChainMethod | Separate
 ENOUGH = 10**10
@@ -72,11 +73,13 @@ def from_disk(
     """Train from disk, and check that no files are left."""
     own = folder / "corpus"
     own.mkdir()
+    work = folder / "work"
+    work.mkdir()
     with StoredCorpus.write([corpus[:200], corpus[200:]], own) as stored:
         try:
-            with beside(own) as work:
-                return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
+            return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
         finally:
+            shutil.rmtree(work)
             assert [*folder.iterdir()] == [own]
 
 
@@ -151,7 +154,7 @@ def test_same_model_as_in_memory_with(
 def test_independent_passes_are_the_same_from_disk_with_threads_and_after_an_interrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(defaults, "MANY_TOKENS", 1000)
+    monkeypatch.setattr(choices, "MANY_TOKENS", 1000)
     whole = corate.train(FEW, Polish())
     assert whole.record["independent_passes"]
     same = {name: whole.record["settings"][name] for name in ("passes", "rate", "temper")}
@@ -326,9 +329,9 @@ def test_a_full_disk_is_an_error_that_names_the_folder(
 def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
     method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
-    monkeypatch.setattr(memory, "WEIGHT_BYTES", 10**6)
-    monkeypatch.setattr(memory, "NODE_WEIGHT_BYTES", 10**6)
+    monkeypatch.setattr(disk, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(disk, "WEIGHT_BYTES", 10**6)
+    monkeypatch.setattr(disk, "NODE_WEIGHT_BYTES", 10**6)
     limit = 3 * 10**9
     features = {"features": TEMPLATES}
     pattern = (
@@ -344,21 +347,21 @@ def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
 
 
 def test_weights_that_fit_with_no_cutoff_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
-    monkeypatch.setattr(memory, "PAIR_BYTES", 10**6)
+    monkeypatch.setattr(disk, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(disk, "PAIR_BYTES", 10**6)
     with pytest.raises(DataError, match="give more memory, or fewer templates as features"):
         from_disk(MANY, Polish(), tmp_path, 10**9)
 
 
 def test_a_corpus_with_too_many_tokens_to_count_is_refused(tmp_path: Path) -> None:
-    limit = memory.PROGRAM_BYTES + memory.COUNTED_TOKEN_BYTES * FEW.n_tokens
+    limit = disk.PROGRAM_BYTES + disk.COUNTED_TOKEN_BYTES * FEW.n_tokens
     with pytest.raises(DataError, match=r"counting [\d,]+ tokens needs .*; give more memory"):
         from_disk(FEW, Polish(), tmp_path, limit - 1)
 
 
 def test_a_vocabulary_that_outgrows_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
-    monkeypatch.setattr(memory, "COUNTED_TOKEN_BYTES", 0)
+    monkeypatch.setattr(disk, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(disk, "COUNTED_TOKEN_BYTES", 0)
     with pytest.raises(DataError, match=r"after [\d,]+ of [\d,]+ tokens, the vocabulary needs .* give more memory"):
         from_disk(MANY, Polish(), tmp_path, 50_000)
 

@@ -17,9 +17,10 @@ from corate.errors import ConfigError, DataError
 from corate.io import chunks, tensor_file
 from corate.io.runs import Runs
 from corate.optimize import pieces
-from corate.training import files
-from corate.training.files import must_be_stored, train_file
+from corate.training import disk
+from corate.training.disk import limit_passed
 from corate.training.options import METHODS, Method
+from corate.training.train import train_file
 from small_corpora import corpus_of, random_sentences
 
 WORDS = tuple(
@@ -38,8 +39,8 @@ def text(tmp_path: Path) -> Path:
 def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some tokens, so that small text is stored and merged in many of them."""
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
-    monkeypatch.setattr(files, "STORED_TEXT", (0, 1))
+    monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 0))
+    monkeypatch.setattr(disk, "STORED_TEXT", (0, 1))
     sizes = stored_counts.Sizes(tokens=70, entries=50, rows=40)
     monkeypatch.setattr(stored_counts.Sizes, "within", classmethod(lambda cls, memory, threads: sizes))
 
@@ -92,7 +93,7 @@ def test_without_counts(text: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def always_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small text is stored on disk and visited in pieces by methods with stochastic passes, too."""
-    monkeypatch.setattr(files, "OTHERS", (10**12, 0))
+    monkeypatch.setattr(disk, "OTHERS", (10**12, 0))
     monkeypatch.setattr(pieces, "LARGE_TOKENS", 500)
     monkeypatch.setattr(pieces, "PIECE_TOKENS", 400)
 
@@ -128,7 +129,7 @@ def test_an_unfinished_model_replaces_no_file_unless_asked_for(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
 ) -> None:
     if not limit:  # in memory
-        monkeypatch.setattr(files, "OTHERS", (0, 0))
+        monkeypatch.setattr(disk, "OTHERS", (0, 0))
 
     def trained(**options: Any) -> dict[str, Any]:
         pressed: list[corate.ProgressEvent] = []
@@ -177,7 +178,7 @@ def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeyp
 def test_what_needs_the_text_in_memory(text: Path, method: str | Method, more: dict[str, Any], message: str) -> None:
     chosen = METHODS[method]() if isinstance(method, str) else method
     with pytest.raises(ConfigError, match=f"{message}.*give more memory .about") as caught:
-        must_be_stored(str(text), chosen, "1M", **more)
+        limit_passed(str(text), chosen, "1M", **more)
     assert caught.value.option == "memory"
 
 
@@ -198,19 +199,19 @@ def test_the_error_recommends_adagrad_if_it_works(
     text: Path, method: corate.Method, more: dict[str, Any], able: bool
 ) -> None:
     with pytest.raises(ConfigError, match="or use polish or empirical alone") as caught:
-        must_be_stored(str(text), method, "1M", **more)
+        limit_passed(str(text), method, "1M", **more)
     assert ("use optimizer='adagrad'" in str(caught.value)) == able
     if able:
-        assert must_be_stored(str(text), replace(method, optimizer="adagrad"), "1M", **more)  # type: ignore[call-arg]
+        assert limit_passed(str(text), replace(method, optimizer="adagrad"), "1M", **more)  # type: ignore[call-arg]
 
 
 def test_without_a_limit_it_only_warns(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "free_memory", lambda: 1000)
+    monkeypatch.setattr(disk, "free_memory", lambda: 1000)
     with pytest.warns(UserWarning, match="takes the memory that it needs"):
-        assert not must_be_stored(str(text), METHODS["standard"](), None)
-    assert must_be_stored(str(text), METHODS["empirical"](), None)
-    assert must_be_stored(str(text), METHODS["separate"](), None)
-    assert not must_be_stored("-", METHODS["empirical"](), None)
+        assert not limit_passed(str(text), METHODS["standard"](), None)
+    assert limit_passed(str(text), METHODS["empirical"](), None)
+    assert limit_passed(str(text), METHODS["separate"](), None)
+    assert not limit_passed("-", METHODS["empirical"](), None)
 
 
 @pytest.mark.usefixtures("tiny_pieces")
@@ -245,10 +246,10 @@ def test_an_interruption_leaves_nothing_behind(text: Path, tmp_path: Path, stage
 
 @pytest.mark.usefixtures("tiny_pieces")
 def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 100_000))
+    monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 100_000))
     with pytest.raises(DataError, match=r"counting 30 distinct words needs about 3 MB, more than the limit of 1 MB"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
-    monkeypatch.setattr(files, "STORED_TEXT", (0, 50_000))
+    monkeypatch.setattr(disk, "STORED_TEXT", (0, 50_000))
     with pytest.raises(DataError, match=r"after \d+ tokens, the text has more than 20 distinct strings"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
@@ -278,8 +279,8 @@ def counts_of(path: Path) -> dict[str, dict[int, int]]:
 def test_rare_words_are_left_out_if_not_all_fit(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ladder: str
 ) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
-    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(disk, "FEWEST_WORDS", 5)
     corate.train(corate.read(text), "empirical", ladder=ladder).save(tmp_path / "all.corate")
     with pytest.warns(UserWarning, match=r"20 of 30 distinct words fit in 1 MB.*about 2 MB of memory would keep"):
         record = train_file(text, tmp_path / "some.corate", "empirical", ladder=ladder, memory="1M")
@@ -301,8 +302,8 @@ def test_rare_words_are_left_out_if_not_all_fit(
 def test_words_left_out_do_not_depend_on_threads_or_pieces(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
-    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(disk, "FEWEST_WORDS", 5)
     found = []
     for threads, tokens in ((1, 70), (2, 70), (2, 1000)):
         sizes = stored_counts.Sizes(tokens=tokens, entries=tokens, rows=tokens)

@@ -30,7 +30,7 @@ def test_a_sentence_of_weight_two_counts_as_two_sentences_in_the_objective() -> 
     twice = SeparateTraining.of(Separate(base="none"), start)
     start = start_of(corpus_of(SENTENCES[:20]), templates)
     weighed = SeparateTraining.of(Separate(base="none", sentence_weights=[2.0] * 20), start)
-    problems = [s.problem(s.tokens, None, training=True) for s in (twice, weighed)]
+    problems = [s.arrays(s.tokens, None, training=True) for s in (twice, weighed)]
     weights = np.random.default_rng(0).normal(size=problems[0].nodes.size)
     values = [p.nodes.objective(weights, 0.0, 1)[0] for p in problems]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
@@ -76,7 +76,7 @@ def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, m
     weights = np.linspace(0.5, 2.0, len(SENTENCES))
     judged = []
 
-    def spy(judge: Any, start: Any, steps: Any, progress: Any = None, weights: Any = None) -> Any:
+    def spy(judge: Any, start: Any, steps: Any, progress: Any = None, weights: Any = None, change: Any = None) -> Any:
         right = judge(start)
         judged.append((right, weights))
         return start, right
@@ -109,9 +109,9 @@ def test_merged_contexts_have_the_same_objective() -> None:
     templates = [parse("word[0]"), parse("suffix(word[0], 2)")]
     for base in ("none", "paper"):
         separate = SeparateTraining.of(Separate(base=base), start_of(corpus_of(SENTENCES), templates, base))
-        problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
+        problem = separate.arrays(separate.tokens, separate.start.tables(), training=True)
         parts = [
-            separate.problem(separate.tokens.take(np.array([i])), separate.start.tables(), training=True).nodes
+            separate.arrays(separate.tokens.take(np.array([i])), separate.start.tables(), training=True).nodes
             for i in range(len(SENTENCES))
         ]
         weights = np.random.default_rng(1).normal(size=problem.nodes.size)

@@ -13,9 +13,8 @@ from corate.cli.commands import option
 from corate.cli.config import place_in_config, set_in_config
 from corate.cli.exits import as_option
 from corate.errors import ConfigError
-from corate.training.options import OPTIONS, Method
+from corate.training.options import OPTIONS, Method, check_init, options_from_settings, resolve_method
 from corate.training.registry import SharedOption
-from corate.training.resolve import check_init, options_from_settings, resolve_method
 
 __all__ = ["EXPERT", "chosen_method", "label_weights", "method_options", "option_of"]
 

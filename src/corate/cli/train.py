@@ -197,9 +197,10 @@ def train(
     _check_files(texts, output, checkpoint, init, keep_partial=keep_partial)
     import corate
     from corate.model.crfsuite import has_suffix
-    from corate.training.checks import refuse_too_many_labels
-    from corate.training.files import must_be_stored, save_trained
+    from corate.training.choices import refuse_too_many_labels
+    from corate.training.disk import limit_passed
     from corate.training.source import MemorySource
+    from corate.training.train import save_trained
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise click.BadParameter(
@@ -212,7 +213,7 @@ def train(
         check_writable(checkpoint)
     resumed: list[ProgressEvent] = []
     in_memory = {"raw": raw or None, "init": init, "calibrate": calibrate, "rare": drop_rare > 1}
-    stored = must_be_stored(file, chosen, memory, features=features, held_out=held_out, **in_memory)
+    stored = limit_passed(file, chosen, memory, features=features, held_out=held_out, **in_memory)
     with ProgressBar(quiet) as progress:
 
         def show(event: ProgressEvent) -> None:
@@ -221,7 +222,7 @@ def train(
             progress.show(event)
 
         progress("reading")
-        corpus = None if stored else reading.read_labelled(file)
+        corpus = None if stored is not None else reading.read_labelled(file)
         if corpus is not None:
             with naming(file):
                 refuse_too_many_labels(MemorySource(corpus), chosen.name, chosen.many_labels)

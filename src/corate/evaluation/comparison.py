@@ -28,9 +28,8 @@ from corate.evaluation.significance import Difference, paired_test, sentence_cou
 from corate.features import FeatureSource
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
-from corate.training.api import train, train_completely
-from corate.training.options import METHODS, Method
-from corate.training.resolve import resolve_method
+from corate.training.options import METHODS, Method, resolve_method
+from corate.training.train import train, train_completely
 
 __all__ = ["ORDER", "Comparison", "MethodDifference", "Row", "Run", "compare", "differences", "in_order"]
 

@@ -47,7 +47,7 @@ def _taken(model: ChainModel, smaller: Vocabulary, rows: NDArray[np.int64]) -> t
 def _without_rare_conjunctions(tagger: Tagger, rare: int) -> Tagger:
     """A tagger without the conjunctions seen less than ``rare`` times in training."""
     if tagger.counts is None:
-        if tagger.method != "empirical":
+        if not tagger.counted:
             raise ModelError(
                 f"only models of the method 'empirical' can be pruned, not {tagger.method!r}; train with a cutoff"
             )

@@ -121,6 +121,11 @@ class Tagger(Questions, FrameTagging):
         return str(self.record["method"])
 
     @property
+    def counted(self) -> bool:
+        """Whether all its scores are derived from counts, so that counts of more text can be added."""
+        return "ladder" in self.record
+
+    @property
     def layout(self) -> tuple[str, ...]:
         """The names of the columns of the training data in order, with ``label``, and with ``_`` for omitted columns.
 
@@ -486,7 +491,7 @@ class Tagger(Questions, FrameTagging):
         >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
         Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
         """
-        from corate.training.api import update
+        from corate.training.train import update
 
         return update(self, corpus)
 

@@ -82,11 +82,13 @@ def coordinate_search(
     steps: Mapping[str, float],
     progress: Callable[[float], None] = lambda done: None,
     weights: Weights = None,
+    change: Callable[..., P] = replace,
 ) -> tuple[P, Results]:
     """Multiply or divide one setting after another by its step, as long as the result is clearly better.
 
-    ``correct_tokens`` takes settings, a frozen dataclass, and returns which held-out tokens are correct with them, or
-    the counts of sentences. ``weights`` are the weights of these tokens; counts are weighted already.
+    ``correct_tokens`` takes settings, and returns which held-out tokens are correct with them, or the counts of
+    sentences. ``weights`` are the weights of these tokens; counts are weighted already. ``change`` returns settings
+    with other values; settings are a frozen dataclass if it is not given.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def coordinate_search(
         for factor in (step, 1.0 / step):
             moved = False
             while True:
-                candidate = replace(best, **{name: getattr(best, name) * factor})  # type: ignore[type-var]
+                candidate = change(best, **{name: getattr(best, name) * factor})
                 now = correct_tokens(candidate)
                 if not clearly_better(now, correct, weights=weights):
                     break

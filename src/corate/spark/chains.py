@@ -28,6 +28,7 @@ from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, Tokens
 from corate.counting.pooling import PooledExperts
 from corate.counting.triples import triple_counts, triple_rows
+from corate.errors import ConfigError
 from corate.features.templates import Template
 from corate.label_pairs import LabelPairs
 from corate.label_parts import LabelParts
@@ -39,12 +40,11 @@ from corate.rows import SparseRows, sums_by_key
 from corate.spark.counting import Where, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
-from corate.training.edge_features import edge_rows
-from corate.training.items import Items
-from corate.training.lattice_costs import LatticeCosts
+from corate.training.choices import LatticeCosts
+from corate.training.initial_scores import InitialScoresFromCounts, preset_of
+from corate.training.items import Items, edge_rows
 from corate.training.options import ChainMethod
-from corate.training.start import RunContext
-from corate.training.start_from_counts import InitialScoresFromCounts, preset_of
+from corate.training.source import RunContext
 from corate.types import F32, F64
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class _MakePass(_Task):
     def result(self, training: ChainTraining, corpus: Corpus) -> Mixed:
         items = _items(training, corpus)
         share = len(items.tokens.labels) / training.n_tokens
-        run = replace(training, p=replace(training.p, c2=training.p.c2 * share)).steps(items)
+        run = replace(training, p=training.p.changed(c2=training.p.c2 * share)).steps(items)
         before = self.state.value
         zero = np.zeros(len(before) // 2, np.float32)
         run.resume({"state": before, "total": zero, "moments": np.array([self.moments])}, self.passes)
@@ -322,13 +322,15 @@ def fit_on_cluster(
     context: RunContext,
 ) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
     """Find the layout of the weights in a pass over the data, then fit them by mixing or by gradients."""
+    if method.optimizer not in _FITS:
+        raise ConfigError(f"the optimizer {method.optimizer!r} is not for training on Spark", option="optimizer")
     context.progress(ProgressEvent("counting label pairs"))
     cluster = Cluster.of(df, where, SharedInitialScores.of(method, start))
     layout = cluster.reduced(_FindFeatureLayout(cluster.shared, where), FeatureLayout.merged)
     cluster = cluster.with_layout(layout)
     training = training_of(method, start, start.counts.tokens, layout)
-    rounds = (rounds or training.p.passes) if training.method.optimizer == "adagrad" else None
-    fitted = fit_by_gradients(cluster, training) if rounds is None else fit_by_mixing(cluster, training, rounds)
+    rounds = (rounds or training.p.passes) if method.in_passes else None
+    fitted = _FITS[method.optimizer](cluster, training, rounds or 0)
     cluster.close()
     model, record = training.finished(fitted)
     return training, model, record | ({} if rounds is None else {"rounds": rounds})
@@ -357,7 +359,7 @@ def fit_by_mixing(cluster: Cluster, training: ChainTraining, rounds: int) -> Fit
     return Fitted(mean.astype(np.float32), None, stopped=False)
 
 
-def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
+def fit_by_gradients(cluster: Cluster, training: ChainTraining, rounds: int = 0) -> Fitted:
     """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
     none = training.items(training.tokens.take(np.zeros(0, np.int64)), None, training=True)
 
@@ -370,3 +372,10 @@ def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}
     return make_iterations(objective, start, training.method.name, training.context.progress, **options)
+
+
+#: What fits the weights on a cluster, by optimiser.
+_FITS: dict[str, Callable[[Cluster, ChainTraining, int], Fitted]] = {
+    "adagrad": fit_by_mixing,
+    "lbfgs": fit_by_gradients,
+}

@@ -23,8 +23,7 @@ from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.progress import ProgressEvent
 from corate.spark.batches import read_batch
 from corate.spark.frames import reduce_partitions
-from corate.training.source import Presets, Source
-from corate.training.start import RunContext
+from corate.training.source import Presets, RunContext, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

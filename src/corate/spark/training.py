@@ -13,11 +13,10 @@ from corate.progress import OnProgress
 from corate.spark.chains import fit_on_cluster
 from corate.spark.counting import SparkSource, Where
 from corate.spark.frames import TokenColumns, check_columns, named_columns
-from corate.training.api import reporter, train_on
-from corate.training.checks import refuse_too_many_labels
-from corate.training.options import METHODS, Method
-from corate.training.resolve import resolve_method
-from corate.training.start import RunContext
+from corate.training.choices import refuse_too_many_labels
+from corate.training.options import METHODS, Method, resolve_method
+from corate.training.source import RunContext
+from corate.training.train import reporter, train_on
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,1 +1,1 @@
-"""Training: one module per method. :mod:`corate.training.api` has the functions that users call."""
+"""Training: one module per method. :mod:`corate.training.train` has the functions that users call."""

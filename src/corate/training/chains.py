@@ -12,7 +12,7 @@ The losses are in ``native/chain/chain.h``, sentences as training items in ``nat
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -35,17 +35,12 @@ from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.optimize.tuning import Results, coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of
-from corate.training.defaults import ChainParameters, choose_parts, recorded
-from corate.training.edge_features import edge_features, edge_rows
-from corate.training.held_out_results import held_out_results
-from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
-from corate.training.lattice_costs import MOST_TRIPLE_LABELS
+from corate.training.choices import MOST_TRIPLE_LABELS, Parameters, chain_parameters, choose_parts
+from corate.training.held_out import held_out_results
+from corate.training.initial_scores import HeldOutSet, InitialScores, InitialScoresFromCounts, InitialScoresFromModel
+from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage, edge_features, edge_rows
 from corate.training.options import ChainMethod
-from corate.training.prepared import FittedModel, TrainingData, filled_rows
-from corate.training.source import MemorySource
-from corate.training.start import HeldOutSet, InitialScores, RunContext
-from corate.training.start_from_counts import InitialScoresFromCounts
-from corate.training.start_from_model import InitialScoresFromModel
+from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
 __all__ = ["LEAST_TRIPLES", "ChainTraining", "WeightLayout", "fit"]
@@ -90,7 +85,7 @@ class ChainTraining:
     start: InitialScores
     context: RunContext
     storage: Storage
-    p: ChainParameters
+    p: Parameters
     order: int
     tokens: TokenStore  # all tokens, with their weights
     n_tokens: int
@@ -111,7 +106,7 @@ class ChainTraining:
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
         facts["unexplained"] = start.unexplained
         n_tokens = int(start.tokens.offsets[-1]) if layout is None else layout.tokens
-        p = ChainParameters.choose(method, n_tokens, start.base, **facts)
+        p = chain_parameters(method, n_tokens, start.base, **facts)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
@@ -290,7 +285,7 @@ class ChainTraining:
             "boundaries": self.method.boundaries,
             "order": model.order,
             **({} if model.parts is None else {"parts": len(model.parts)}),
-            "settings": recorded(self.p, self.method),
+            "settings": dict(self.p.numbers),
             **({"independent_passes": True} if self.p.independent else {}),
             **({"unexplained": round(self.start.unexplained, 4)} if self.start.base == "pooled" else {}),
             "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
@@ -387,7 +382,8 @@ class ChainTraining:
         """What must be the same to resume from a checkpoint: settings and data."""
         return {
             "method": self.method.name,
-            "settings": asdict(replace(self.p, passes=0)),
+            "optimizer": self.method.optimizer,
+            "settings": self.p.fingerprint,
             "lattice": self.lattice,
             **({} if items.pruned_gold is None else {"pruned_labels": _shares(items.pruned_gold)}),
             "transitions": self.method.transitions,
@@ -407,8 +403,8 @@ class ChainTraining:
         learn, held_out = self.tokens.take(blocks[::2]), self.tokens.take(blocks[1::2])
         tables = self.start.tables()
 
-        def correct_tokens(p: ChainParameters) -> Results:
-            training = replace(self, p=replace(p, cutoff=max(1, round(p.cutoff))))
+        def correct_tokens(p: Parameters) -> Results:
+            training = replace(self, p=p.changed(cutoff=max(1, round(p.cutoff))))
             fitted = training.fit(training.items(learn, tables, training=True), "tuning", main=False)
             items = training.items(held_out, tables, training=True)
             best = items.chains.best(fitted.weights, self.context.threads)
@@ -420,8 +416,9 @@ class ChainTraining:
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, held_out.as_sentences())
-        return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
+        weights = held_out.as_sentences()
+        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
+        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
 
 
 def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights) -> int:

@@ -22,7 +22,7 @@ from corate.corpus import Corpus, check_corpus
 from corate.errors import DataError
 from corate.features.ready_made import refuse_too_large_values
 from corate.model.tagger import Tagger
-from corate.training.checks import refuse_too_many_labels
+from corate.training.choices import refuse_too_many_labels
 from corate.training.crfsuite_fits import FITS, Iteration, Report
 from corate.training.crfsuite_options import algorithm_named, checked
 from corate.training.crfsuite_problem import CrfsuiteProblem, GeneratedFeatures

@@ -6,9 +6,13 @@ items, in the pieces that stochastic passes visit one after another. The result 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +21,46 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.corpus.stored_corpus import StoredCorpus, writing_to
 from corate.counting import stored_tokens
+from corate.counting.backoff import BackoffParameters, BackoffPreset
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, PairCounts, Table
+from corate.counting.stored_counts import Sizes, StoredCounts
+from corate.counting.stored_pairs import StoredPairs
 from corate.counting.stored_tokens import StoredTokens
-from corate.errors import DataError
+from corate.display import counted
+from corate.errors import Argument, ConfigError, CorateWarning, DataError, FeatureError
+from corate.features import FeatureSource
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
-from corate.optimize.pieces import Numbers
+from corate.io.compression import compression_of
+from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
+from corate.memory import free_memory, parse_memory, shown_memory
+from corate.model.chain import ChainModel
+from corate.optimize import pieces
+from corate.optimize.pieces import Numbers, cut_into_pieces
 from corate.progress import ProgressEvent
-from corate.rows import offsets_of
-from corate.training.chains import ChainTraining
-from corate.training.disk_items import StoredItems, StoredNodes
-from corate.training.items import ItemStore
-from corate.training.memory import check_node_weights_fit, check_vocabulary_fits, check_weights_fit
-from corate.training.problem import NodeItems, split_by_half
-from corate.training.separate import PAIR_TOKENS, Sample, SeparateTraining
-from corate.training.source import Presets, Source
-from corate.training.start import RunContext
-from corate.training.start_from_counts import InitialScoresFromCounts
+from corate.rows import SparseRows, offsets_of
+from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes
+from corate.training.options import Method
+from corate.training.source import Presets, RunContext, Source
 
-__all__ = ["DiskSource", "OnDisk"]
+if TYPE_CHECKING:
+    from corate.training.chains import ChainTraining
+    from corate.training.initial_scores import InitialScoresFromCounts
+    from corate.training.separate import SeparateTraining
+
+__all__ = [
+    "BackoffSource",
+    "BackoffStreams",
+    "DiskSource",
+    "OnDisk",
+    "check_corpus_fits",
+    "check_vocabulary_fits",
+    "limit_passed",
+    "most_strings",
+    "pieces_of",
+    "source_on_disk",
+]
 
 
 class DiskSource(Source):
@@ -146,43 +170,422 @@ class OnDisk:
 
     def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
         """All sentences as items, and the training on them, without weights of rare features."""
-        start, tokens = _on_disk(training)
-        check_weights_fit(start, len(training.edge_rows.labels), training.p.cutoff, self.memory)
+        _check_weights_fit(training, len(training.edge_rows.labels), self.memory)
+        return self._stored(training, StoredItems)
+
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
+        """The same for the node model of all tokens."""
+        _check_node_weights_fit(training, self.memory)
+        return self._stored(training, StoredNodes)
+
+    def _stored(self, training: Any, kind: type[StoredItems | StoredNodes]) -> tuple[Any, Any]:
+        start, tokens = training.start, training.tokens
         training = replace(training, frequent_slots=start.frequent_slots(training.p.cutoff))
         with writing_to(self.folder):
-            items = StoredItems(self.folder / "items", tokens, self.pieces, training)
-        for sentences in self._reported(training.context, self.pieces):
+            items = kind(self.folder / "items", tokens, self.pieces, training)
+        for k, sentences in enumerate(items.pieces):
+            training.context.progress(ProgressEvent("preparing sentences", k / len(items.pieces)))
             arrays = training.arrays(tokens.take(sentences), start.tables(), training=True)
             with writing_to(self.folder):
                 items.add(arrays)
+        items.finish()
         start.forget_tables()
         return training, items
 
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
-        """The node model of all tokens, and what returns the sample that pairs are fitted on, which is in memory."""
-        start, tokens = _on_disk(training)
-        check_node_weights_fit(start, PAIR_TOKENS, training.p.cutoff, self.memory)
-        training = replace(training, frequent_slots=start.frequent_slots(training.p.cutoff))
-        pieces = split_by_half(self.pieces, len(tokens.offsets) - 1)
-        with writing_to(self.folder):
-            items = StoredNodes(self.folder / "items", tokens, [half for half, _ in pieces], training)
-        for sentences in self._reported(training.context, [own for _, own in pieces]):
-            problem = training.problem(tokens.take(sentences), start.tables(), training=True)
-            with writing_to(self.folder):
-                items.add(problem)
-        sample = training.sample(items)  # before the tokens are removed from the disk
-        start.forget_tables()
-        return training, items, lambda: sample
 
-    @staticmethod
-    def _reported(context: RunContext, pieces: Sequence[Numbers]) -> Iterator[Numbers]:
-        for k, sentences in enumerate(pieces):
-            context.progress(ProgressEvent("preparing sentences", k / len(pieces)))
-            yield sentences
+#: The share of the memory limit for pieces and merges; words, their levels and rows have the rest.
+WORKING_SHARE = 0.25
 
 
-def _on_disk(training: ChainTraining | SeparateTraining) -> tuple[InitialScoresFromCounts, StoredTokens]:
-    """The start and the tokens of a training whose tokens were counted by `DiskSource`."""
-    assert isinstance(training.start, InitialScoresFromCounts)
-    assert isinstance(training.tokens, StoredTokens)
-    return training.start, training.tokens
+class BackoffSource(DiskSource):
+    """A corpus on disk whose neighbour pairs are counted on disk, for back-offs.
+
+    At most ``most_words`` words are counted: see `CountedWords`.
+    """
+
+    def __init__(self, stored: StoredCorpus, folder: Path, memory: int, most_words: int) -> None:
+        super().__init__(stored, None, (), folder, memory)
+        self.most_words = most_words
+
+    def count(
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
+    ) -> CountedCorpus:
+        """Count what the back-offs need. The strings of the corpus are released: only ids are needed from here on."""
+        if templates or held_out is not None:
+            raise FeatureError("features and held-out text are counted in memory; give more memory")
+        return StoredCounts(
+            self.stored,
+            presets,
+            self.folder,
+            sizes=Sizes.within(int(WORKING_SHARE * self.memory), context.threads),
+            most_words=self.most_words,
+            seed=context.seed,
+            threads=context.threads,
+            progress=lambda done: context.progress(ProgressEvent("counting", done)),
+        )
+
+    def streamed(
+        self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
+    ) -> BackoffStreams:
+        """The parts of the model file that stay on disk, and the weights of neighbour pairs, which are written here."""
+        assert isinstance(counted, StoredCounts)
+        _native.release_memory()
+        words = model.rows.between(0, model.level_bases[0])
+        weights = [
+            _StoredWeights.write(
+                counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
+                pairs.rows,
+                self.folder,
+                f"weights-{t}",
+            )
+            for t, pairs in enumerate(counted.pairs_on_disk, start=1)
+        ]
+        return BackoffStreams(model, counted, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class BackoffStreams:
+    """The tensors of a model file that are on disk: those of neighbour pairs, and those that contain them."""
+
+    model: ChainModel  # all but the neighbour pairs
+    counted: StoredCounts
+    weights: list[_StoredWeights]
+
+    @property
+    def features(self) -> int:
+        """The number of features that are on disk."""
+        return sum(pairs.rows for pairs in self.counted.pairs_on_disk)
+
+    def tensors(self, *, counts: bool, half: bool) -> dict[str, StreamedTensor]:
+        """The tensors by name; with the counts, and with 16 bits for a score if ``half``."""
+        _native.release_memory()
+        found = self._keys() | self._weights(np.dtype(np.float16 if half else np.float32))
+        return found | self._counts() if counts else found
+
+    def _keys(self) -> dict[str, StreamedTensor]:
+        found = {}
+        for t, pairs in enumerate(self.counted.pairs_on_disk, start=1):
+            for name, shift in (("first", 32), ("second", 0)):
+                parts = _key_parts(pairs, self.counted.sizes.rows, np.uint64(shift))
+                dtype = unsigned_dtype(pairs.largest[name])
+                found[f"keys.{t}.{name}"] = StreamedTensor(dtype, pairs.rows, parts)
+        return found
+
+    def _weights(self, scores: np.dtype[Any]) -> dict[str, StreamedTensor]:
+        """The weights: none of words, those of neighbour pairs, and those of the neighbours of unseen words."""
+        own = self.model.weights
+        n = len(self.counted.counts.table)
+        rest = own.lengths[n:]
+        largest = max([int(rest.max(initial=0)), *(w.longest for w in self.weights)])
+        labels = max([int(own.labels.max(initial=0)), *(w.largest for w in self.weights)])
+        rows = sum(w.rows for w in self.weights) + len(own)
+        entries = sum(w.entries for w in self.weights) + len(own.labels)
+
+        def parts(name: str, before: Array, after: Array) -> Callable[[], Iterator[Array]]:
+            def read() -> Iterator[Array]:
+                yield before
+                for stored in self.weights:
+                    yield from stored.read(name)
+                yield after
+
+            return read
+
+        none = np.zeros(0, np.int32)
+        return {
+            "weights.lengths": StreamedTensor(
+                unsigned_dtype(largest), rows, parts("lengths", np.zeros(n, np.int32), rest)
+            ),
+            "weights.labels": StreamedTensor(unsigned_dtype(labels), entries, parts("labels", none, own.labels)),
+            "weights.scores": StreamedTensor(scores, entries, parts("scores", none, own.scores)),
+        }
+
+    def _counts(self) -> dict[str, StreamedTensor]:
+        words, on_disk = self.counted.counts.table, self.counted.pairs_on_disk
+        rest = int(self.counted.counts.vocabulary.bases[-1]) - len(words)
+        rows = len(words) + sum(pairs.rows for pairs in on_disk) + rest
+        entries = len(words.labels) + sum(pairs.entries for pairs in on_disk)
+
+        def parts(name: str, before: Array, after: int = 0) -> Callable[[], Iterator[Array]]:
+            def read() -> Iterator[Array]:
+                yield before
+                for pairs in on_disk:
+                    for _, _, table in pairs.chunks(self.counted.sizes.rows):
+                        yield table.lengths if name == "lengths" else getattr(table, name)
+                yield np.zeros(after, np.int64)
+
+            return read
+
+        def dtype(name: str, own: Array) -> np.dtype[Any]:
+            return unsigned_dtype(max([int(own.max(initial=0)), *(pairs.largest[name] for pairs in on_disk)]))
+
+        lengths = words.lengths
+        return {
+            "counts.lengths": StreamedTensor(dtype("length", lengths), rows, parts("lengths", lengths, rest)),
+            "counts.labels": StreamedTensor(dtype("label", words.labels), entries, parts("labels", words.labels)),
+            "counts.counts": StreamedTensor(dtype("count", words.counts), entries, parts("counts", words.counts)),
+        }
+
+
+@dataclass(frozen=True)
+class _StoredWeights:
+    """The weights of neighbour pairs, in files. The last rows may have none."""
+
+    folder: Path
+    name: str
+    rows: int
+    entries: int
+    longest: int  # row
+    largest: int  # label
+
+    @classmethod
+    def write(cls, chunks: Iterator[SparseRows], rows: int, folder: Path, name: str) -> _StoredWeights:
+        entries, longest, largest, written = 0, 0, 0, 0
+        with ExitStack() as stack:
+            names = ("lengths", "labels", "scores")
+            files = [stack.enter_context((folder / f"{name}-{what}").open("wb")) for what in names]
+            for chunk in chunks:
+                lengths = chunk.lengths.astype(np.int32)
+                for file, array in zip(files, (lengths, chunk.labels, chunk.scores), strict=True):
+                    file.write(np.ascontiguousarray(array).data)
+                entries, written = entries + len(chunk.labels), written + len(lengths)
+                longest = max(longest, int(lengths.max(initial=0)))
+                largest = max(largest, int(chunk.labels.max(initial=0)))
+            files[0].write(np.zeros(rows - written, np.int32).data)
+        return cls(folder, name, rows, entries, longest, largest)
+
+    def read(self, name: str, numbers: int = 1 << 20) -> Iterator[Array]:
+        dtype = np.float32 if name == "scores" else np.int32
+        with (self.folder / f"{self.name}-{name}").open("rb", buffering=0) as file:
+            while len(part := np.fromfile(file, dtype, count=numbers)):
+                yield part
+
+
+def _key_parts(pairs: StoredPairs, rows: int, shift: np.uint64) -> Callable[[], Iterator[Array]]:
+    return lambda: (keys >> shift & np.uint64(0xFFFFFFFF) for _, keys, _ in pairs.chunks(rows))
+
+
+#: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
+#: benchmarks/growth.py and on conll2000: empirical, and other methods.
+EMPIRICAL, OTHERS = (80_000_000, 14), (200_000_000, 46)
+
+#: The memory that storing text on disk takes, by itself and for each distinct string.
+STORED_TEXT = (100_000_000, 100)
+
+#: The memory that counting on disk takes, by itself and for each distinct word; up to a tenth more is accepted.
+STORED_EMPIRICAL = (100_000_000, 420)
+
+#: With fewer words, a model would be of little use.
+FEWEST_WORDS = 10_000
+#: The program and its libraries.
+PROGRAM_BYTES = 200_000_000
+
+#: Of each token of a corpus that is trained in memory.
+TOKEN_BYTES = 400
+
+#: Of each token while a template is counted: its feature and its label, and both sorted.
+COUNTED_TOKEN_BYTES = 20
+
+#: Of each token of the pieces in memory, and for each of its features. There are two pieces, and a part of a third.
+ITEM_BYTES, ITEM_FEATURE_BYTES, PIECES = 130, 4, 3
+
+#: Of each feature: offsets, totals, and the share of the prior in a visit.
+FEATURE_BYTES = 70
+
+#: Of each counted pair of a feature and a label.
+PAIR_BYTES = 20
+
+#: Of each weight: with its state, its average, and what undoes a pass. Separate training has no averages, and undoes
+#: nothing.
+WEIGHT_BYTES, NODE_WEIGHT_BYTES = 48, 24
+
+#: Of each candidate of a token in separate training, if all labels are candidates: its label and its score.
+CANDIDATE_BYTES = 8
+
+
+def check_corpus_fits(tokens: int, memory: int) -> None:
+    """Raise DataError if a corpus that is trained in memory needs more memory."""
+    _check(f"{tokens:,} token{'s need' if tokens != 1 else ' needs'}", PROGRAM_BYTES + TOKEN_BYTES * tokens, memory)
+
+
+def check_vocabulary_fits(vocabulary: Vocabulary, tokens: int, of: int, memory: int) -> None:
+    """Raise DataError if the vocabulary of the first tokens needs more memory."""
+    what = f"after {tokens:,} of {of:,} tokens, the vocabulary needs"
+    _check(what, PROGRAM_BYTES + vocabulary.map.bytes(), memory, "give more memory, or fewer templates as features")
+
+
+def _check(what: str, needed: int, memory: int, advice: str = "give more memory") -> None:
+    if needed > memory:
+        raise DataError(f"{what} {needed:,} bytes ({needed / 1e9:.2f} GB), more than the limit of {memory:,}; {advice}")
+
+
+def _check_weights_fit(training: ChainTraining, edge_weights: int, memory: int) -> None:
+    """Raise DataError if training on whole sentences needs more memory; it says which cutoff would fit."""
+    others = PIECES * pieces.PIECE_TOKENS * _item_bytes(training) + WEIGHT_BYTES * edge_weights
+    _check_weights(training, others, WEIGHT_BYTES, memory)
+
+
+def _check_node_weights_fit(training: SeparateTraining, memory: int) -> None:
+    """Like `_check_weights_fit`, for separate training, whose pieces are halves, and which has a sample in memory."""
+    item = _item_bytes(training) + (CANDIDATE_BYTES * training.start.n_labels if training.start.full else 0)
+    tokens = PIECES * pieces.PIECE_TOKENS // 2 + training.sample_tokens
+    _check_weights(training, tokens * item, NODE_WEIGHT_BYTES, memory)
+
+
+def _item_bytes(training: ChainTraining | SeparateTraining) -> int:
+    return ITEM_BYTES + ITEM_FEATURE_BYTES * len(training.start.vocabulary.templates)
+
+
+def _check_weights(training: Any, others: int, weight: int, memory: int) -> None:
+    """``weight`` is the memory of a weight, ``others`` that of items and other weights.
+
+    Features seen less often than the cutoff of the run have no weights.
+    """
+    start: InitialScoresFromCounts = training.start
+    table = start.counts.table
+    lengths = table.lengths
+    fixed = PROGRAM_BYTES + others
+    fixed += start.vocabulary.map.bytes() * (2 if start.counted.given else 1)  # held-out words are added to a copy
+    fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels)
+    each = weight * len(start.slots.labels) // max(1, len(table.labels))  # parts of labels have weights, too
+    needed = fixed + each * int(lengths[start.totals >= training.p.cutoff].sum())
+    if needed <= memory:
+        return
+    fitting = _smallest_cutoff(start.totals, lengths, (memory - fixed) // each)
+    other = "fewer templates as features" if fitting is None else f"a cutoff of at least {fitting}"
+    _check("the vocabulary, the counts and the weights need", needed, memory, f"give more memory, or {other}")
+
+
+def _smallest_cutoff(totals: NDArray[np.int64], lengths: NDArray[np.int64], most: int) -> int | None:
+    """The smallest cutoff that leaves at most so many weights; None if no weights fit.
+
+    >>> _smallest_cutoff(np.array([1, 5, 2, 2]), np.array([1, 3, 1, 2]), most=4)
+    3
+    """
+    if most < 0:
+        return None
+    order = np.argsort(-totals)
+    fit = int(np.searchsorted(np.cumsum(lengths[order]), most, side="right"))  # so many of the most frequent features
+    return int(totals[order[fit]]) + 1 if fit < len(order) else 1
+
+
+def pieces_of(stored: StoredCorpus, seed: int) -> list[Numbers] | None:
+    """The pieces of a large corpus; None for a small one."""
+    lengths = np.diff(stored.offsets)
+    filled = np.flatnonzero(lengths)
+    return cut_into_pieces(filled, lengths[filled], seed)
+
+
+def source_on_disk(stored: StoredCorpus, method: Method, folder: Path, memory: int, seed: int) -> DiskSource:
+    """The source for a method. If it only counts, rare words are left out if they do not fit.
+
+    Raises ConfigError for options that are only for training in memory, and DataError if counting needs more memory.
+    """
+    if method.counts_only:
+        words = len(stored.strings[stored.columns.index(stored.word)])
+        return BackoffSource(stored, folder, memory, _most_words(words, memory))
+    refused = method.refused("disk")
+    if refused is not None:
+        problem = f"{refused.what} is only for training in memory"
+        raise ConfigError(f"{problem}; {refused.remedy}, or give no memory limit", option=refused.option)
+    _check(f"counting {stored.n_tokens:,} tokens needs", PROGRAM_BYTES + COUNTED_TOKEN_BYTES * stored.n_tokens, memory)
+    return DiskSource(stored, method.unknown, pieces_of(stored, seed) or (), folder, memory)
+
+
+def limit_passed(
+    path: str,
+    method: Method,
+    memory: int | str | None,
+    *,
+    features: FeatureSource = None,
+    held_out: object = None,
+    **others: object,
+) -> int | None:
+    """The limit in bytes that training on a file would pass, so that the text has to be on disk; None if it fits.
+
+    Standard input and compressed files have no known size: they are stored if a limit is given. ``others`` are
+    arguments that need the text in memory. If a limit is given, they raise ConfigError; without a limit, training takes
+    the memory that it needs.
+    """
+    limit, size = _limit(memory), _size(path)
+    if limit is None or (size is None and memory is None):
+        return None
+    program, each = EMPIRICAL if method.counts_only else OTHERS
+    need = None if size is None else program + size * each
+    if need is not None and need <= limit:
+        return None
+    problem = _unsupported(method, features, held_out, others)
+    if problem is None:
+        return limit
+    about = "" if need is None else f" (about {shown_memory(need)})"
+    if memory is not None:
+        other = _stochastic(method)
+        able = other is not None and _unsupported(other, features, held_out, others) is None
+        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
+        advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
+        raise ConfigError(problem, advice, option="memory")
+    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
+    warnings.warn(warning, stacklevel=3)
+    return None
+
+
+def _stochastic(method: Method) -> Method | None:
+    """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
+    if method.counts_only or method.in_passes:
+        return None
+    try:
+        return method.changed(optimizer="adagrad")
+    except ConfigError:  # with c1
+        return None
+
+
+def _unsupported(method: Method, features: FeatureSource, held_out: object, others: Mapping[str, object]) -> str | None:
+    """Why text cannot be trained on from disk, None if it can."""
+    named = next((name for name, value in others.items() if value), None)
+    if named is not None:
+        return f"{Argument(named)} needs the text in memory"
+    refused = method.refused("disk", features=features, held_out=held_out)
+    if refused is not None:
+        return f"{refused.as_argument} needs the text in memory"
+    return "a feature function needs the text in memory" if callable(features) else None
+
+
+def _limit(memory: int | str | None) -> int | None:
+    """The limit in bytes, None if there is none."""
+    if memory is not None:
+        return parse_memory(memory)
+    free = free_memory()
+    return None if free is None else free // 2
+
+
+def _size(path: str) -> int | None:
+    """The size of the text of a file, None if it is not known."""
+    if path == "-" or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return None if compression_of(path, file.read(16)) is not None else os.stat(path).st_size
+
+
+def most_strings(memory: int) -> int:
+    """The number of distinct strings of a text that can be stored on disk within the limit."""
+    program, each = STORED_TEXT
+    if memory <= program:
+        what = f"a memory limit of {shown_memory(memory)} is too small for any text"
+        raise ConfigError(f"{what}; give more than {shown_memory(program)}", option="memory")
+    return (memory - program) // each
+
+
+def _most_words(words: int, memory: int) -> int:
+    """The number of words that empirical training can count within the limit, given the number of distinct words."""
+    program, each = STORED_EMPIRICAL
+    need, most = program + each * words, max(0, memory - program) // max(1, each)
+    if need <= 1.1 * memory:
+        return words
+    if most < min(words, FEWEST_WORDS):
+        what = f"counting {counted(words, 'distinct word')} needs about {shown_memory(need)}"
+        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
+    warnings.warn(
+        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; the others, which are rare, are "
+        f"left out and will be labelled like unseen words; about {shown_memory(need)} of memory would keep them all",
+        stacklevel=2,
+    )
+    return most

@@ -15,21 +15,22 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.counting.backoff import BackoffTables
-from corate.counting.counts import Counts, Tokens, TokenStore
-from corate.counting.pooling import Candidates
+from corate.counting.counts import Counts, PairCounts, Tokens, TokenStore
+from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
+from corate.errors import FeatureError
+from corate.features.vocabulary import Vocabulary
 from corate.io.tensor_file import TensorFile
-from corate.label_pairs import EdgeScores
+from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import Fitted, make_iterations, make_passes
@@ -37,18 +38,15 @@ from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
-from corate.training.defaults import SeparateParameters, recorded
-from corate.training.edge_features import edge_features
-from corate.training.items import IN_MEMORY, Storage
+from corate.training.choices import Parameters, separate_parameters
+from corate.training.initial_scores import InitialScoresFromCounts
+from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
 from corate.training.options import Separate
-from corate.training.pairs import PairFactors
-from corate.training.prepared import FittedModel, TrainingData, filled_rows
-from corate.training.problem import NodeItems, Numbers, Problem, halves_of
-from corate.training.start import RunContext
-from corate.training.start_from_counts import InitialScoresFromCounts
+from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
-__all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
+__all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
+
 
 #: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
 PAIR_TOKENS = 120_000
@@ -86,7 +84,7 @@ class Coupled:
     node: F32
     edges: F32
     extra: SparseRows
-    p: SeparateParameters
+    p: Parameters
     accuracy: float | None = None
     stopped: bool = False
     exhausted: bool = False
@@ -100,7 +98,7 @@ class SeparateTraining:
     start: InitialScoresFromCounts
     context: RunContext
     storage: Storage
-    p: SeparateParameters
+    p: Parameters
     tokens: TokenStore  # all tokens, with their weights
     frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
 
@@ -113,7 +111,7 @@ class SeparateTraining:
         storage: Storage = IN_MEMORY,
     ) -> SeparateTraining:
         """Choose the parameters."""
-        p = SeparateParameters.choose(method, start.counts.tokens, start.base)
+        p = separate_parameters(method, start.counts.tokens, start.base)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         return cls(method, start, context or RunContext(), storage, p, tokens)
 
@@ -137,9 +135,11 @@ class SeparateTraining:
         """Whether the candidates are the labels that the features of a token were seen with."""
         return self.method.space == "features"
 
+    sample_tokens = PAIR_TOKENS  # those of the sample, which is in memory
+
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def problem(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Problem:
+    def arrays(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
@@ -154,7 +154,7 @@ class SeparateTraining:
         """The node model of some of the sentences."""
         if isinstance(problem, Problem) and len(sentences) == len(problem.tokens.offsets) - 1:
             return problem
-        return self.problem(self.tokens.take(sentences), self.start.tables(), training=True)
+        return self.arrays(self.tokens.take(sentences), self.start.tables(), training=True)
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
@@ -201,12 +201,13 @@ class SeparateTraining:
     def _held_out_problem(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
         held_out = self.start.held_out_set()
-        return None if held_out is None else self.problem(held_out.tokens, held_out.tables, training=False)
+        return None if held_out is None else self.arrays(held_out.tokens, held_out.tables, training=False)
 
     def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
         return {
-            "settings": asdict(replace(self.p, passes=0)),
+            "optimizer": self.method.optimizer,
+            "settings": self.p.fingerprint,
             "base": self.start.base,
             "seed": self.context.seed,
             "templates": [str(t) for t in self.counts.vocabulary.templates],
@@ -229,12 +230,12 @@ class SeparateTraining:
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
-        training, problem, sample = self.storage.nodes(self.tuned() if self.method.tune else self)
-        return training._train(problem, sample)
+        training, problem = self.storage.nodes(self.tuned() if self.method.tune else self)
+        return training._train(problem)
 
-    def _train(self, problem: NodeItems, sample: Callable[[], Sample]) -> tuple[ChainModel, dict[str, Any]]:
+    def _train(self, problem: NodeItems) -> tuple[ChainModel, dict[str, Any]]:
         fitted = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
-        found = self._coupled(problem, sample, fitted)
+        found = self._coupled(problem, fitted)
         if found.exhausted and not found.stopped:
             joint = "; the scores are differences of two fits, so both must converge" * (
                 self.method.coupling == "joint"
@@ -251,7 +252,7 @@ class SeparateTraining:
             **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
-            "settings": recorded(found.p, self.method),
+            "settings": dict(found.p.numbers),
             "held_out": {"accuracy": found.accuracy},
             "interrupted": found.stopped,
         }
@@ -265,7 +266,7 @@ class SeparateTraining:
             return model
         return replace(model, weights=model.weights.only(kept))
 
-    def _coupled(self, problem: NodeItems, sample: Callable[[], Sample], nodes: Fitted) -> Coupled:
+    def _coupled(self, problem: NodeItems, nodes: Fitted) -> Coupled:
         """The fitted nodes with the pairs, or with the rates of label pairs if Ctrl-C ended the fit."""
         if not nodes.stopped:
             try:
@@ -273,7 +274,7 @@ class SeparateTraining:
                     assert isinstance(problem, Problem)
                     node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, nodes.weights)
                     return Coupled(node, edges, extra, self.p, exhausted=nodes.exhausted or exhausted)
-                p, edges, extra, cross_fitted = self._given_nodes(problem, *sample())
+                p, edges, extra, cross_fitted = self._given_nodes(problem, *(problem.sample or self.sample(problem)))
                 held_out = self._coupling_sample(cross_fitted, nodes.weights)
                 p, accuracy = self._tune_coupling(p, *held_out, edges, extra)
                 edges = (p.coupling_weight * edges).astype(np.float32)
@@ -292,11 +293,11 @@ class SeparateTraining:
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             training, tables = replace(self, p=p), self.start.tables()
-            problem = training.problem(learn, tables, training=True)
+            problem = training.arrays(learn, tables, training=True)
             weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
-            return _correct_nodes(training.problem(held_out, tables, training=True), weights, self.context.threads)
+            return _correct_nodes(training.arrays(held_out, tables, training=True), weights, self.context.threads)
 
         steps = (
             {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
@@ -306,12 +307,12 @@ class SeparateTraining:
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights)
-        return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
+        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
+        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
 
     def _given_nodes(
         self, problem: NodeItems, sentences: Numbers, chosen: Problem
-    ) -> tuple[SeparateParameters, F32, SparseRows, Scored]:
+    ) -> tuple[Parameters, F32, SparseRows, Scored]:
         """The parameters, T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other."""
         half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
         owner = np.repeat(half, chosen.candidates.lengths)
@@ -333,23 +334,24 @@ class SeparateTraining:
         sentences = distinct(np.concatenate(samples))
         return sentences, self._part(problem, sentences)
 
-    def _pairs(self, p: SeparateParameters) -> PairFactors:
+    def _pairs(self, p: Parameters) -> PairFactors:
         return PairFactors(
             self.method, self.n_labels, self.counts.vocabulary, self.start.edge_templates, p, self.context
         )
 
     def _tuned_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
-    ) -> SeparateParameters:
+    ) -> Parameters:
         """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             return self._correct(*held_out, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
 
         steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         if not steps:
             return self.p
-        return coordinate_search(correct_tokens, self.p, steps, weights=held_out[0].as_sentences())[0]
+        weights = held_out[0].as_sentences()
+        return coordinate_search(correct_tokens, self.p, steps, weights=weights, change=Parameters.changed)[0]
 
     def _coupling_sample(self, cross_fitted: Scored, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune the coupling on: held-out sentences, or a sample with cross-fitted node scores."""
@@ -360,22 +362,22 @@ class SeparateTraining:
 
     def _tune_coupling(
         self,
-        p: SeparateParameters,
+        p: Parameters,
         tokens: Tokens,
         candidates: Candidates,
         scores: F32,
         edges: NDArray[np.float32],
         extra: SparseRows,
-    ) -> tuple[SeparateParameters, float]:
+    ) -> tuple[Parameters, float]:
         """Tune the weight of the edges; also returns the accuracy."""
 
-        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
             return self._correct(tokens, candidates, scores, edges, extra, p.coupling_weight)
 
         self.context.progress(ProgressEvent("tuning the coupling"))
         weights = tokens.as_sentences()
         steps = self.method.tunable({"coupling_weight": 1.2})
-        chosen, correct = coordinate_search(correct_tokens, p, steps, weights=weights)
+        chosen, correct = coordinate_search(correct_tokens, p, steps, weights=weights, change=Parameters.changed)
         return chosen, float(np.average(correct, weights=weights))
 
     def _correct(
@@ -410,3 +412,108 @@ def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedMode
     start = InitialScoresFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
     return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class PairFactors:
+    """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
+
+    method: Separate
+    n_labels: int
+    vocabulary: Vocabulary
+    uses: NDArray[np.bool_]
+    p: Parameters
+    context: RunContext
+
+    def given_nodes(
+        self, tokens: Tokens, candidates: Candidates, scores: F32
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
+        self.context.progress(ProgressEvent("fitting the pairs"))
+        observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
+        posteriors = portable.exp(scores).astype(np.float32)
+        edges = fit_edges(observed, tokens.offsets, candidates, posteriors, k=0.5, rounds=3)
+        return self._fit_edge_features(tokens, candidates, scores, edges)
+
+    def _fit_edge_features(
+        self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and the weights of edge features together, by stochastic passes that start from T."""
+        found = edge_slots(tokens, self.vocabulary, self.uses, self.n_labels)
+        if found is None:
+            return start, SparseRows()
+        slots, features, visits = found
+        layout = ChainWeights(start, SparseRows.zeros(slots))
+        gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
+        model = _native.Pairs(
+            self.n_labels,
+            tokens.offsets,
+            candidates.arrays(),
+            scores,
+            scores,
+            gold,
+            None,
+            (slots, features),
+            tokens.weights,
+        )
+        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)]).astype(np.float32)
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(
+            model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
+        )
+        fitted = layout.of(self._passes(run, self.p.pair_passes))
+        return fitted.edges, fitted.extra
+
+    def _passes(self, run: AdaGrad, passes: int) -> F32:
+        return make_passes(run, passes, "fitting the pairs", self.context.progress, keep=False).weights
+
+    def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
+
+        Also returns whether L-BFGS reached the maximum number of iterations before it converged.
+        """
+        pairs = LabelPairs(self.n_labels)
+        observed = edge_slots(problem.tokens, self.vocabulary, self.uses, self.n_labels)
+        if problem.values is not None:
+            raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
+        zero = np.zeros(len(problem.candidates.labels), np.float32)
+        model = _native.Pairs(
+            self.n_labels,
+            problem.tokens.offsets,
+            problem.candidates.arrays(),
+            zero,
+            zero,
+            problem.gold,
+            (slots.csr, problem.features),
+            None if observed is None else observed[:2],
+            problem.tokens.weights,
+        )
+        exhausted = False
+        if self.method.optimizer == "lbfgs":
+            fitted = self._fit_exactly(model)
+            weights, exhausted = fitted.weights, fitted.exhausted
+        else:
+            shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
+            shrink[-1] = 0.0
+            of_edges: Any = [] if observed is None else self.p.edge_penalty.per_visit(observed[2])
+            decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
+            edges = np.arange(model.n_edges, dtype=np.int64)
+            run = AdaGrad.of(
+                model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
+            )
+            weights = self._passes(run, self.p.passes)
+        cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
+        table, u, a, b = np.split(weights, cuts)
+        extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
+        return a + b - nodes, table.reshape(pairs.shape), extra, exhausted
+
+    def _fit_exactly(self, model: _native.Pairs) -> Fitted:
+        """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
+        return make_iterations(
+            lambda weights: model.objective(weights, self.p.penalty.strength, self.context.threads),
+            np.zeros(model.size),
+            "fitting the pairs",
+            self.context.progress,
+            iterations=self.method.iterations,
+            keep=False,
+        )

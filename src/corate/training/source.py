@@ -7,8 +7,8 @@ Choices of training depend on facts: labels, words by label, the costs of lattic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -29,12 +29,25 @@ from corate.features.templates import Atom, Template, WordFunction, usual_name
 from corate.features.vocabulary import Vocabulary
 from corate.io.tensor_file import StreamedTensor
 from corate.model.chain import ChainModel
+from corate.model.tagger import Tagger
+from corate.progress import OnProgress, ignore_progress
+from corate.rows import owners_of
+from corate.training.choices import LatticeCosts
 from corate.training.items import IN_MEMORY, Storage
-from corate.training.lattice_costs import LatticeCosts
-from corate.training.start import RunContext
-from corate.types import Ids
+from corate.types import F64, Ids
 
-__all__ = ["MemorySource", "Presets", "Source", "Streams", "ready_made"]
+__all__ = [
+    "FittedModel",
+    "MemorySource",
+    "Presets",
+    "RunContext",
+    "Scaling",
+    "Source",
+    "Streams",
+    "TrainingData",
+    "filled_rows",
+    "ready_made",
+]
 
 
 #: The back-offs whose features are counted.
@@ -250,3 +263,112 @@ def ready_made(
     assert corpus.attributes is not None
     bins = bins or Bins.of(corpus.attributes)
     return replace(corpus, attributes=bins.apply(corpus.attributes)), bins
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What all training runs have: threads, a seed, and a function that receives progress events."""
+
+    threads: int = 1
+    seed: int = 0
+    progress: OnProgress = ignore_progress
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The data of a training run: a source and held-out sentences with ready-made features, and templates.
+
+    Attributes:
+        origin: the tagger to train further, None to start from counts. If not ``further``, it was made for this run.
+        fit: fits methods on whole sentences, in place of the usual passes and iterations: it gets the method, the start
+            and the context, and returns the training, its model and the entries of its record.
+    """
+
+    source: Source
+    held_out: Corpus | None
+    templates: list[Template]
+    bins: Bins | None
+    function: FeatureFunction | None
+    scaling: Scaling | None = None
+    origin: Tagger | None = None
+    further: bool = False
+    fit: Callable[..., tuple[Any, ChainModel, dict[str, Any]]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
+
+    vocabulary: Vocabulary
+    model: ChainModel
+    record: dict[str, Any]
+    n_features: int
+    counts: Counts | None = None
+    streams: Streams | None = None
+
+
+def filled_rows(offsets: NDArray[np.int64]) -> int:
+    """The number of rows of a ragged array that are not empty."""
+    return int((offsets[1:] > offsets[:-1]).sum())
+
+
+#: An attribute with a smaller spread is not scaled: its weights could overflow.
+LEAST_SPREAD = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The mean and the spread of attributes: a scaled value is ``(value - mean) / spread``.
+
+    An attribute that some tokens do not have keeps 0 where it is, because there its value is 0: its mean is 0 and its
+    spread is the root mean square. An attribute whose value is always 1 stays as it is.
+    """
+
+    names: StringTable
+    mean: F64
+    spread: F64
+
+    @classmethod
+    def of(cls, attributes: Attributes) -> Scaling:
+        """The scaling of the attributes of a corpus.
+
+        >>> scaling = Scaling.of(Attributes.of([{"w": "a", "x": 10.0, "y": 2.0}, {"w": "b", "x": 30.0}]))
+        >>> scaling.names.to_list(), scaling.mean.tolist(), scaling.spread.tolist()
+        (['w:a', 'x', 'y', 'w:b'], [0.0, 20.0, 0.0, 0.0], [1.0, 10.0, 2.0, 1.0])
+        """
+        n = len(attributes.names)
+        mean, spread = np.zeros(n), np.ones(n)
+        if attributes.values is not None:
+            values = attributes.values.astype(np.float64)
+            numeric = np.zeros(n, bool)
+            numeric[attributes.ids[values != 1.0]] = True
+            times = np.maximum(np.bincount(attributes.ids, minlength=n), 1)
+            everywhere = numeric & (times == len(attributes.offsets) - 1)
+            mean[everywhere] = (np.bincount(attributes.ids, values, n) / times)[everywhere]
+            squares = np.bincount(attributes.ids, (values - mean[attributes.ids]) ** 2, n) / times
+            constant = squares <= 1e-12 * mean**2  # its mean is not taken away: it would have no value left
+            squares[constant] += mean[constant] ** 2
+            mean[constant] = 0.0
+            scaled = numeric & (squares > LEAST_SPREAD**2)
+            spread[scaled] = np.sqrt(squares[scaled])
+        return cls(attributes.names, mean, spread)
+
+    def apply(self, attributes: Attributes) -> Attributes:
+        """Attributes with scaled values. Unknown attributes keep their values."""
+        if attributes.values is None:
+            return attributes
+        places = self.names.find(attributes.names)
+        mean = np.where(places >= 0, self.mean[places], 0.0)[attributes.ids]
+        spread = np.where(places >= 0, self.spread[places], 1.0)[attributes.ids]
+        return replace(attributes, values=((attributes.values - mean) / spread).astype(np.float32))
+
+    def undo(self, model: ChainModel) -> ChainModel:
+        """The model that gives to unscaled values the scores that this one gives to scaled values."""
+        rows, n = model.weights, len(self.names)
+        end = int(rows.offsets[n])
+        of_row = owners_of(rows.offsets[: n + 1])
+        scores = rows.scores.astype(np.float64)
+        scores[:end] /= self.spread[of_row]
+        moved = np.bincount(rows.labels[:end], scores[:end] * self.mean[of_row], len(model.bias))
+        weights = replace(rows, scores=scores.astype(np.float32))
+        return replace(model, weights=weights, bias=(model.bias - moved).astype(np.float32))

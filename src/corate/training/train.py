@@ -1,87 +1,72 @@
-"""Training and updating: the functions that users call."""
+"""Training, from text to a tagger: the functions that users call, and `train_on`, which all of them use."""
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
+from corate.corpus.attributes import JOINER
 from corate.counting.counts import Counts
-from corate.errors import Argument, ConfigError, FeatureError, InterruptedWarning, ModelError
+from corate.errors import Argument, ConfigError, DataError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
+from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
+from corate.io.atomic import partial_of
 from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.checks import refuse_too_many_labels
-from corate.training.defaults import choose_scheme
-from corate.training.empirical_model import rebuild
-from corate.training.options import (
-    Method,
-    MethodName,
-    Separate,
+from corate.training.choices import choose_preset, choose_scheme, refuse_too_many_labels
+from corate.training.empirical import rebuild
+from corate.training.options import Method, Separate, check_init, resolve_method
+from corate.training.source import (
+    FittedModel,
+    MemorySource,
+    RunContext,
+    Scaling,
+    Source,
+    Streams,
+    TrainingData,
+    filled_rows,
+    ready_made,
 )
-from corate.training.prepared import FittedModel, default_features, filled_rows, prepare
-from corate.training.resolve import check_init, resolve_method
-from corate.training.source import MemorySource, Source, Streams, ready_made
-from corate.training.start import RunContext
 
-__all__ = ["Trained", "reporter", "train", "train_completely", "train_on", "train_until_interrupted", "update"]
+if TYPE_CHECKING:
+    from corate.corpus.stored_corpus import StoredCorpus
+
+__all__ = [
+    "Trained",
+    "default_features",
+    "prepare",
+    "reporter",
+    "save_trained",
+    "train",
+    "train_completely",
+    "train_file",
+    "train_on",
+    "train_stored",
+    "train_until_interrupted",
+    "update",
+]
+
 
 logger = logging.getLogger(__name__)
-
-
-@overload
-def train(
-    corpus: Corpus,
-    method: MethodName = "polish",
-    *,
-    features: FeatureSource = None,
-    raw: RawText | None = None,
-    raw_classes: int | Sequence[int] | None = None,
-    held_out: Corpus | None = None,
-    init: Tagger | str | os.PathLike[str] | None = None,
-    calibrate: bool = False,
-    constrain: str | None = None,
-    threads: int = 1,
-    seed: int = 0,
-    progress: OnProgress | None = None,
-    **options: Any,
-) -> Tagger: ...
-
-
-@overload
-def train(
-    corpus: Corpus,
-    method: Method,
-    *,
-    features: FeatureSource = None,
-    raw: RawText | None = None,
-    raw_classes: int | Sequence[int] | None = None,
-    held_out: Corpus | None = None,
-    init: Tagger | str | os.PathLike[str] | None = None,
-    calibrate: bool = False,
-    constrain: str | None = None,
-    threads: int = 1,
-    seed: int = 0,
-    progress: OnProgress | None = None,
-) -> Tagger: ...
-
-
-@overload
-def train(corpus: Corpus, method: str | Method = "polish", **arguments: Any) -> Tagger: ...
 
 
 def train(
@@ -208,7 +193,7 @@ def train_until_interrupted(
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:
-        from corate.training.calibration import calibrated, check_calibrates
+        from corate.training.held_out import calibrated, check_calibrates
 
         check_calibrates(chosen.name)
     scheme = choose_scheme(constrain, source)
@@ -340,7 +325,7 @@ def train_on(
         about: more entries of the record.
         fit: fits methods on whole sentences; by default, on the items that the source stores.
     """
-    from corate import __version__
+    import corate
 
     started = time.perf_counter()
     data = replace(prepare(method, source, features, held_out, origin), further=further, fit=fit)
@@ -348,7 +333,7 @@ def train_on(
     model = with_scheme(trained.model, scheme) if scheme else trained.model
     record: dict[str, Any] = {
         "method": method.name,
-        "version": __version__,
+        "version": corate.__version__,
         "sentences": source.sentences,
         "tokens": source.n_tokens,
         "labels": len(model.labels),
@@ -385,7 +370,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     """
     started = time.perf_counter()
     check_corpus(corpus)
-    if tagger.method != "empirical":
+    if not tagger.counted:
         further = f"train it further on the new text, with {Argument('init')}"
         advice = "train it again on all the text" if tagger.model.locally_normalised else further
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
@@ -421,3 +406,205 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         "updates": tagger.record.get("updates", 0) + 1,
     }
     return replace(tagger, vocabulary=counts.vocabulary, model=model, counts=counts, record=record)
+
+
+def prepare(
+    method: Method, source: Source, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
+) -> TrainingData:
+    """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
+    features = None if origin is not None else default_features(method, features, source)
+    templates, function = resolve(features, source.columns)
+    lexicons = source.lexicons(atom for t in templates for atom in t.atoms)
+    templates = tuple(t.with_lexicons(lexicons) for t in templates)
+    bins, joiner = None, JOINER
+    if origin is not None:
+        function, bins, joiner = origin.function, origin.bins, origin.vocabulary.joiner
+    binned = method.counts_only or bins is not None
+    ready, bins = source.with_features(function, joiner, bins, binned=binned)
+    held = None if held_out is None else ready_made(held_out, function, joiner, bins, binned=binned)[0]
+    scaling = None
+    if method.refines_counts and origin is None and ready.attributes is not None:
+        scaling = Scaling.of(ready.attributes)
+        ready = ready.with_attributes(scaling.apply(ready.attributes))
+        if held is not None and held.attributes is not None:
+            held = replace(held, attributes=scaling.apply(held.attributes))
+    used = _node_templates(templates) if method.counts_only else [t for t in templates if t.atoms]
+    return TrainingData(ready, held, used, bins, function, scaling, origin)
+
+
+def _node_templates(templates: Sequence[Template]) -> list[Template]:
+    left_out = [str(t) for t in templates if t.edge and t.atoms]
+    if left_out:
+        warnings.warn(
+            f"empirical training has no features of label pairs; these edge templates are left out: "
+            f"{', '.join(left_out)}",
+            stacklevel=5,
+        )
+    return [t for t in templates if t.atoms and not t.edge]
+
+
+def default_features(method: Method, features: FeatureSource, source: Source) -> FeatureSource:
+    """The features, or a preset if there are none and the method needs templates."""
+    if features is None and not method.counts_only and source.columns:
+        return choose_preset(source)
+    return features
+
+
+def train_file(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    method: str | Method = "polish",
+    *,
+    memory: int | str | None = None,
+    temporary: str | os.PathLike[str] | None = None,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    constrain: str | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    counts: bool = True,
+    half: bool = False,
+    keep_partial: bool = False,
+    reading: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Train on a file, which may be larger than memory, and write the model file.
+
+    If training would need more memory than the limit, the text is read in pieces and stored in temporary files. The
+    model is the same.
+
+    Args:
+        source: the path of a file with labelled text; ``"-"`` is standard input.
+        output: the path of the model file to write.
+        method: as for :func:`corate.train`. These can train on text larger than memory: ``"polish"``, except with the
+            base separate; ``"empirical"`` without ``features`` and ``held_out``; ``"separate"`` with the default
+            coupling; ``"perceptron"``; and the other methods with the optimizer adagrad.
+        memory: the most memory to use: a number of bytes, or a string with a unit, such as ``"2G"``. By default, half
+            of the free memory. The weights must fit into it, except for ``"empirical"``.
+        temporary: the folder for temporary files. By default, the folder of ``output``.
+        features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
+        counts, half: as for :meth:`corate.Tagger.save`.
+        keep_partial: if Ctrl-C ends training after the first pass or iteration, write the model reached so far to
+            ``output``. By default, it is written to a file beside it, with ``.partial`` after its name, ``output`` is
+            not changed, and KeyboardInterrupt is raised.
+        reading: arguments for :func:`corate.read`, such as ``{"columns": "word,label"}``.
+        **options: options of a method that is given by name, as for :func:`corate.train`.
+
+    Returns:
+        The record of the model, a dict like ``Tagger.record``. If ``interrupted`` is true, as is possible with
+        ``keep_partial``, there is also a UserWarning.
+
+    Raises ConfigError if the text does not fit into ``memory`` and the method or an argument needs the text in memory.
+    If ``memory`` is None, there is a warning instead, and training takes the memory that it needs.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = Path(folder, "train.tsv")
+    ...     size = text.write_text("the\\tDET\\ndog\\tNOUN\\n\\n" * 20)
+    ...     record = train_file(text, Path(folder, "model.corate"), "empirical", memory="200M")
+    >>> record["tokens"]
+    40
+    """
+    started = time.perf_counter()
+    chosen = resolve_method(method, options)
+    context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
+    path = os.fspath(source)
+    given: dict[str, Any] = {"features": features, "held_out": held_out}
+    saving: dict[str, Any] = {"keep_partial": keep_partial, "counts": counts, "half": half}
+    from corate.training.disk import limit_passed, most_strings
+
+    limit = limit_passed(path, chosen, memory, **given)
+    if limit is None:
+        corpus = formats.read(path, **dict(reading or {}))
+        tagger = train_until_interrupted(corpus, chosen, constrain=constrain, **given, **vars(context))
+        save_trained(tagger, output, **saving)
+        return _warned(tagger.record, output)
+    from corate.corpus.stored_corpus import StoredCorpus
+    from corate.io.ahead import one_ahead
+
+    with _work_folder(temporary, output) as folder:
+
+        def reported(done: float | None) -> None:
+            context.progress(ProgressEvent("reading", done or 0.0))
+
+        pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
+        if context.threads > 1:
+            pieces = one_ahead(pieces)
+        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), most_strings(limit)) as stored:
+            work = _subfolder(folder, "work")
+            trained = train_stored(stored, chosen, work, limit, context, **given, constrain=constrain)
+            context.progress(ProgressEvent("saving"))
+            save_trained(trained, output, **saving)
+    record = trained.record
+    record["seconds"] = round(time.perf_counter() - started, 4)
+    return _warned(record, output)
+
+
+def save_trained(tagger: Tagger | Trained, output: str | os.PathLike[str], *, keep_partial: bool, **how: Any) -> None:
+    """Save a tagger. If its training was interrupted, save it beside ``output`` and raise KeyboardInterrupt.
+
+    With ``keep_partial``, it is saved to ``output`` in any case. ``how`` are arguments of :meth:`corate.Tagger.save`.
+    """
+    if keep_partial or not tagger.record.get("interrupted"):
+        tagger.save(output, **how)
+        return
+    partial = partial_of(output)
+    tagger.save(partial, **how)
+    raise KeyboardInterrupt(f"{partial} contains the model reached so far; {os.fspath(output)} was not written")
+
+
+def _warned(record: dict[str, Any], output: str | os.PathLike[str]) -> dict[str, Any]:
+    """The record of the model; a warning says that its training was interrupted."""
+    if record.get("interrupted"):
+        message = f"training was interrupted; {os.fspath(output)} contains the model reached so far"
+        warnings.warn(InterruptedWarning(message), stacklevel=3)
+    return record
+
+
+def train_stored(
+    stored: StoredCorpus,
+    method: Method,
+    folder: Path,
+    memory: int,
+    context: RunContext,
+    *,
+    constrain: str | None = None,
+    **given: Any,
+) -> Trained:
+    """Train a tagger on a corpus on disk. The model is that of :func:`corate.train`.
+
+    Temporary files are in ``folder``. A small corpus is trained in memory, if it is not only counted. Raises DataError
+    if the vocabulary and the weights need more than ``memory`` bytes.
+    """
+    from corate.training import disk
+
+    if stored.n_tokens == 0:
+        raise DataError("there are no tokens to train on")
+    if not method.counts_only and disk.pieces_of(stored, context.seed) is None:
+        disk.check_corpus_fits(stored.n_tokens, memory)
+        corpus = stored.sentences(0, len(stored))
+        return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
+    source = disk.source_on_disk(stored, method, folder, memory, context.seed)
+    scheme = choose_scheme(constrain, source)
+    refuse_too_many_labels(source, method.name, method.many_labels)
+    return train_on(source, method, context, scheme=scheme, **given)
+
+
+@contextmanager
+def _work_folder(temporary: str | os.PathLike[str] | None, output: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder for temporary files, which is removed at the end. Errors of the disk name it, and the remedy."""
+    from corate.corpus.stored_corpus import temporary_folder, writing_to
+
+    parent = Path(temporary) if temporary is not None else Path(output).absolute().parent
+    with writing_to(parent / "temporary"):
+        folder = temporary_folder(parent)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _subfolder(folder: Path, name: str) -> Path:
+    (folder / name).mkdir()
+    return folder / name
