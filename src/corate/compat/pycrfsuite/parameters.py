@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from corate.errors import ConfigError
-from corate.training.crfsuite_options import ALGORITHMS, algorithm_named
+from corate.training.crfsuite import ALGORITHMS, algorithm_named
 from corate.training.options import METHODS, Option, options_of
 
 __all__ = ["Parameters"]
