@@ -201,6 +201,36 @@ def test_iterations_of_lbfgs_are_told_as_crfsuite_tells_them(tmp_path: Path, c1:
         assert ours.active_features == theirs["active_features"]
 
 
+@pytest.mark.parametrize("params", [{}, {"c2": 0.1}, {"c1": 0.1, "c2": 0.1}], ids=["default", "weak", "l1"])
+def test_lbfgs_of_small_problems_has_the_iterations_and_the_weights_of_crfsuite(
+    tmp_path: Path, params: dict[str, Any]
+) -> None:
+    for seed in range(20):
+        x, y = random_data(100 + seed, 3 + seed % 10)
+        log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
+        told: list[Iteration] = []
+        tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=told.append)
+        assert_same_weights(tagger, other, atol=1e-5)
+        assert [i.linesearch_trials for i in told] == [i["linesearch_trials"] for i in log.iterations]
+        for ours, theirs in zip(told, log.iterations, strict=True):
+            assert ours.linesearch_step == pytest.approx(theirs["linesearch_step"], abs=1e-5)
+            assert ours.linesearch_step > 0
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_line_searches_that_need_several_trials_are_those_of_crfsuite(tmp_path: Path, search: str) -> None:
+    x, y = random_data(5, 4)
+    x = [[{a: 40.0 * v for a, v in token.items()} for token in tokens] for tokens in x]
+    params = {"c2": 1e-3, "linesearch": search, "max_iterations": 12}
+    log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
+    told: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=told.append)
+    trials = [i.linesearch_trials for i in told]
+    assert trials == [i["linesearch_trials"] for i in log.iterations]
+    assert max(trials) > 2
+    assert_same_weights(tagger, other, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "params"),
     [
