@@ -315,6 +315,41 @@ def test_a_base_trainer_passes_lines_to_message() -> None:
     assert not any(line.startswith("Storing") for line in lines)
 
 
+def test_a_subclass_need_not_call_the_constructor(tmp_path: Path, original: Any) -> None:
+    """As upstream's tests have it, to collect the log."""
+    logs = []
+    for module in (ours, original):
+
+        class Collecting(module.Trainer):  # type: ignore[name-defined, misc]
+            def __init__(self) -> None:
+                self.lines: list[str] = []
+
+            def message(self, message: str) -> None:
+                self.lines.append(message)
+
+        trainer = Collecting()
+        assert trainer.get_params() == module.Trainer().get_params()
+        for xseq, yseq in zip(X[:5], Y[:5], strict=True):
+            trainer.append(xseq, yseq)
+        assert trainer.lines == []
+        trainer.train(os.fspath(tmp_path / "model"))
+        logs.append(trainer.lines)
+    assert logs[0][:60] == logs[1][:60]
+    assert ours.Trainer.verbose is True
+
+
+def test_an_error_in_message_ends_the_training(tmp_path: Path) -> None:
+    class Failing(ours.Trainer):
+        def message(self, message: str) -> None:
+            raise ZeroDivisionError
+
+    trainer = Failing()
+    trainer.append(X[0], Y[0])
+    with pytest.raises(ZeroDivisionError):
+        trainer.train(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
 # -- interruption ------------------------------------------------------------------------------------------------------
 
 
