@@ -79,6 +79,13 @@ void bind_chains(nb::module_& m) {
             nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"), nb::arg("type"), nb::arg("c"),
             nb::arg("error_sensitive"), "Run passive-aggressive steps in place. Returns the cost of each sentence.")
         .def(
+            "arow",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double gamma) {
+                return to_numpy(unlocked([&] { return chains.arow(writable(state), view(order), {gamma}); }));
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("gamma"),
+            "Run steps of AROW in place. Returns the cost of each sentence.")
+        .def(
             "best",
             [](const Chains& chains, const In<float>& weights, size_t threads) {
                 check_weights(chains, weights.shape(0));

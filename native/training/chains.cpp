@@ -165,57 +165,81 @@ double Chains::descend(std::span<float> state, std::span<const int64_t> order, d
     return loss;
 }
 
-template <typename SizeOf>
+template <typename Correct>
 std::vector<float> Chains::correct_mistakes(std::span<float> state, std::span<const int64_t> order, double time, double step,
-                                            SizeOf size_of) const {
+                                            Correct correct) const {
     check_pass(state, order, 1);
     if (loss_ != Loss::perceptron) throw std::invalid_argument("steps for mistakes need the loss perceptron");
-    float* w = state.data();
     Work<float> work;
     Team alone(1);
     std::vector<float> reported(order.size(), 0.0f);
     for (size_t i = 0; i < order.size(); ++i, time += step) {
-        const auto t = static_cast<float>(time);
-        residuals_of<2>(order.data() + i, 1, w, work, alone);
+        residuals_of<2>(order.data() + i, 1, state.data(), work, alone);
         const Chain<float>& chain = work.chains[0];
         size_t missed = 0;
         for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
-        if (missed == 0) continue;
-        const std::pair<double, double> found = size_of(work, missed);
-        const auto size = static_cast<float>(found.first);
-        reported[i] = static_cast<float>(found.second);
-        if (size == 0.0f) continue;
-        each_residual(work, [&](size_t at, float r) {
-            w[2 * at] -= size * r;
-            w[2 * at + 1] -= t * size * r;
-        });
+        if (missed > 0) reported[i] = static_cast<float>(correct(work, missed, static_cast<float>(time)));
     }
     return reported;
 }
 
+void Chains::step_along(Work<float>& work, std::span<float> state, float size, float t) const {
+    if (size == 0.0f) return;
+    each_residual(work, [&](size_t at, float r) {
+        state[2 * at] -= size * r;
+        state[2 * at + 1] -= t * size * r;
+    });
+}
+
+void Chains::sum_residuals(Work<float>& work, std::vector<float>& sums, std::vector<std::pair<size_t, float>>& found) const {
+    found.clear();
+    each_residual(work, [&](size_t at, float r) {
+        sums[at] += r;
+        found.emplace_back(at, 0.0f);
+    });
+    for (auto& [at, sum] : found) std::swap(sum, sums[at]);
+}
+
 std::vector<float> Chains::perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const {
-    return correct_mistakes(state, order, time, step,
-                            [](const Work<float>&, size_t missed) { return std::pair{1.0, static_cast<double>(missed)}; });
+    return correct_mistakes(state, order, time, step, [&](Work<float>& work, size_t missed, float t) {
+        step_along(work, state, 1.0f, t);
+        return static_cast<double>(missed);
+    });
 }
 
 std::vector<float> Chains::passive_aggressive(std::span<float> state, std::span<const int64_t> order, double time, double step,
                                               const Aggressiveness& rule) const {
     if (rule.type < 0 || rule.type > 2 || !(rule.c > 0.0)) throw std::invalid_argument("no such passive-aggressive steps");
     std::vector<float> sums(size(), 0.0f);
-    std::vector<size_t> touched;
-    return correct_mistakes(state, order, time, step, [&](Work<float>& work, size_t missed) {
-        touched.clear();
-        each_residual(work, [&](size_t at, float r) {
-            sums[at] += r;
-            touched.push_back(at);
-        });
+    std::vector<std::pair<size_t, float>> found;
+    return correct_mistakes(state, order, time, step, [&](Work<float>& work, size_t missed, float t) {
+        sum_residuals(work, sums, found);
         double norm = 0.0;
-        for (const size_t at : touched) {
-            norm += static_cast<double>(sums[at]) * static_cast<double>(sums[at]);
-            sums[at] = 0.0f;
-        }
+        for (const auto& [at, r] : found) norm += static_cast<double>(r) * static_cast<double>(r);
         const double cost = rule.cost(work.losses[0], missed);
-        return std::pair{norm > 0.0 ? rule.step(cost, norm) : 0.0, cost};  // without a norm there is nothing to change
+        // Without a norm there is nothing to change.
+        if (norm > 0.0) step_along(work, state, static_cast<float>(rule.step(cost, norm)), t);
+        return cost;
+    });
+}
+
+std::vector<float> Chains::arow(std::span<float> state, std::span<const int64_t> order,
+                                const AdaptiveRegularization& rule) const {
+    if (!(rule.gamma > 0.0)) throw std::invalid_argument("no such steps of AROW");
+    std::vector<float> sums(size(), 0.0f);
+    std::vector<std::pair<size_t, float>> found;
+    return correct_mistakes(state, order, 0.0, 0.0, [&](Work<float>& work, size_t missed, float) {
+        sum_residuals(work, sums, found);
+        double norm = rule.gamma;
+        for (const auto& [at, r] : found)
+            norm += static_cast<double>(state[2 * at + 1]) * static_cast<double>(r) * static_cast<double>(r);
+        const double cost = work.losses[0] + static_cast<double>(missed), alpha = cost / norm;
+        for (const auto& [at, r] : found) {
+            const double residual = r, variance = state[2 * at + 1];
+            state[2 * at] -= static_cast<float>(alpha * variance * residual);
+            state[2 * at + 1] = static_cast<float>(1.0 / (1.0 / variance + residual * residual / rule.gamma));
+        }
+        return cost;
     });
 }
 

@@ -31,6 +31,16 @@ struct Aggressiveness {
     }
 };
 
+// The size alpha of a step of AROW (Crammer, Kulesza and Dredze 2009) for a sentence with m mislabelled tokens, where n is the sum
+// of variance r^2 over the residual r of the weights:
+//
+//     cost = score(best) - score(gold) + m
+//     alpha = cost / (gamma + n)
+//     W -= alpha variance r, variance = 1 / (1 / variance + r^2 / gamma)
+struct AdaptiveRegularization {
+    double gamma;
+};
+
 class Chains : public ChainBatches {
    public:
     using ChainBatches::ChainBatches;
@@ -55,6 +65,8 @@ class Chains : public ChainBatches {
     // Passive-aggressive steps with the same state: W -= tau residual, C -= t tau residual. Returns the cost of each sentence.
     std::vector<float> passive_aggressive(std::span<float> state, std::span<const int64_t> order, double time, double step,
                                           const Aggressiveness& rule) const;
+    // Steps of AROW. `state` holds the mean and the variance of each weight. Returns the cost of each sentence.
+    std::vector<float> arow(std::span<float> state, std::span<const int64_t> order, const AdaptiveRegularization& rule) const;
     // The best label of each token.
     std::vector<int32_t> best(const float* weights, size_t threads) const;
 
@@ -64,11 +76,15 @@ class Chains : public ChainBatches {
     // Calls use(weight, residual) for each weight with a residual, of one sentence that is a chain. A weight may come repeatedly.
     template <typename Use>
     void each_residual(Work<float>& work, Use use) const;
-    // Steps for the sentences in order. `size_of` takes the work memory and the number of mislabelled tokens, if there are any, and
-    // returns the size of the step and what is reported of the sentence.
-    template <typename SizeOf>
+    // Calls correct(work, number of mislabelled tokens, time) for the sentences in order that have any; it makes a step, and returns
+    // what is reported of the sentence.
+    template <typename Correct>
     std::vector<float> correct_mistakes(std::span<float> state, std::span<const int64_t> order, double time, double step,
-                                        SizeOf size_of) const;
+                                        Correct correct) const;
+    // W -= size residual, C -= t size residual.
+    void step_along(Work<float>& work, std::span<float> state, float size, float t) const;
+    // The residual of each weight that has one, summed, in `found`. `sums` are all zero before and after.
+    void sum_residuals(Work<float>& work, std::vector<float>& sums, std::vector<std::pair<size_t, float>>& found) const;
     void check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const;
 
     // Work memory of evaluations, for one at a time: reused, as first writes to new memory are slow.

@@ -78,6 +78,8 @@ def test_parameters_are_in_the_order_of_the_original_and_none_by_default() -> No
         "trainer_cls",
         "options",
         "threads",
+        "label_weights",
+        "sentence_weights",
     ]
     given = inspect.signature(CRF).parameters
     assert list(given) == names
@@ -116,6 +118,22 @@ def test_parameters_reach_the_trainer(parameters: dict[str, Any], name: str, val
     options = {} if parameters.get("algorithm") == "polish" else {"max_iterations": 2}
     CRF(**parameters, **options, trainer_cls=Watching).fit(X[:5], Y[:5])
     assert seen[name] == value
+
+
+def test_weights_of_labels_and_sequences_are_options_of_the_methods_of_corate() -> None:
+    x, y = [[["a"], ["b"]]] * 20, [["A", "B"]] * 10 + [["C", "B"]] * 10
+    for first, label in ((5.0, "A"), (0.2, "C")):
+        weighed = CRF("standard", sentence_weights=[first] * 10 + [1.0] * 10)
+        assert clone(weighed).fit(x, y).predict(x[:1]) == [[label, "B"]]
+        assert CRF("standard", label_weights={"A": first}).fit(x, y).predict(x[:1]) == [[label, "B"]]
+    with pytest.raises(ValueError, match=r"label_weights.*option of Corate's methods"):
+        CRF(label_weights={"A": 5.0}).fit(x, y)
+
+
+def test_the_module_compat_has_the_base_class_of_the_estimator() -> None:
+    from corate.compat.sklearn_crfsuite import compat
+
+    assert issubclass(CRF, compat.BaseEstimator)
 
 
 def test_a_parameter_of_another_algorithm_is_an_error() -> None:

@@ -105,7 +105,7 @@ def test_an_interrupt_before_anything_is_reached_is_raised() -> None:
         lbfgs(objective, np.zeros(3))
 
 
-@pytest.mark.parametrize("search", ["interpolation", "backtracking", "weak backtracking"])
+@pytest.mark.parametrize("search", ["interpolation", "More-Thuente", "backtracking", "weak backtracking"])
 @pytest.mark.parametrize("memory", [2, 8])
 def test_lbfgs_finds_the_minimum_with_every_search_and_memory(search: Search, memory: int) -> None:
     found = lbfgs(bowl, np.zeros(3), iterations=200, tolerance=0.0, epsilon=1e-7, search=search, memory=memory)

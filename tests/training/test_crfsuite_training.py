@@ -17,8 +17,14 @@ from corate import _native
 from corate.corpus import Corpus
 from corate.errors import ConfigError, DataError
 from corate.model.tagger import Tagger
-from corate.training.crfsuite import GeneratedFeatures, Iteration, train_as_crfsuite
-from corate.training.crfsuite_options import ALGORITHMS, algorithm_named, checked
+from corate.training.crfsuite import (
+    ALGORITHMS,
+    GeneratedFeatures,
+    Iteration,
+    algorithm_named,
+    checked,
+    train_as_crfsuite,
+)
 
 Token = Mapping[str, float]
 
@@ -195,14 +201,49 @@ def test_iterations_of_lbfgs_are_told_as_crfsuite_tells_them(tmp_path: Path, c1:
         assert ours.active_features == theirs["active_features"]
 
 
+@pytest.mark.parametrize("params", [{}, {"c2": 0.1}, {"c1": 0.1, "c2": 0.1}], ids=["default", "weak", "l1"])
+def test_lbfgs_of_small_problems_has_the_iterations_and_the_weights_of_crfsuite(
+    tmp_path: Path, params: dict[str, Any]
+) -> None:
+    for seed in range(20):
+        x, y = random_data(100 + seed, 3 + seed % 10)
+        log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
+        in_words: list[Iteration] = []
+        tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=in_words.append)
+        assert_same_weights(tagger, other, atol=1e-5)
+        assert [i.linesearch_trials for i in in_words] == [i["linesearch_trials"] for i in log.iterations]
+        for ours, theirs in zip(in_words, log.iterations, strict=True):
+            assert ours.linesearch_step == pytest.approx(theirs["linesearch_step"], abs=1e-5)
+            assert ours.linesearch_step > 0
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_line_searches_that_need_several_trials_are_those_of_crfsuite(tmp_path: Path, search: str) -> None:
+    x, y = random_data(5, 4)
+    x = [[{a: 40.0 * v for a, v in token.items()} for token in tokens] for tokens in x]
+    params = {"c2": 1e-3, "linesearch": search, "max_iterations": 12}
+    log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=in_words.append)
+    trials = [i.linesearch_trials for i in in_words]
+    assert trials == [i["linesearch_trials"] for i in log.iterations]
+    assert max(trials) > 2
+    assert_same_weights(tagger, other, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "params"),
-    [("ap", {}), *(("pa", {"type": t, "error_sensitive": e, "c": 0.3}) for t in (0, 1, 2) for e in (True, False))],
+    [
+        ("ap", {}),
+        *(("pa", {"type": t, "error_sensitive": e, "c": 0.3}) for t in (0, 1, 2) for e in (True, False)),
+        ("pa", {"averaging": False}),
+        *(("arow", {"variance": v, "gamma": g}) for v in (0.5, 1.0, 4.0) for g in (0.1, 1.0)),
+    ],
 )
 def test_steps_for_mistakes_are_those_of_crfsuite_on_one_sentence(
     tmp_path: Path, algorithm: str, params: dict[str, Any]
 ) -> None:
-    """Of one sentence there is one order. CRFsuite counts the weights before the first step in its average."""
+    """Of one sentence there is one order."""
     data = [SENTENCES[3]], [LABELS[3]]
     for passes in (1, 2, 6):
         log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm, max_iterations=passes, **params)
@@ -211,10 +252,11 @@ def test_steps_for_mistakes_are_those_of_crfsuite_on_one_sentence(
             corpus_of(*data), algorithm, {"max_iterations": passes, **params}, on_iteration=in_words.append
         )
         assert [i.loss for i in in_words] == pytest.approx([i["loss"] for i in log.iterations], abs=1e-5)
-        assert_same_weights(tagger, other, passes / (passes + 1), 1e-4)
+        assert len(in_words) == len(log.iterations)
+        assert_same_weights(tagger, other, atol=2e-5)
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
 def test_models_are_written_for_crfsuite(tmp_path: Path, algorithm: str) -> None:
     x, y = random_data(5)
     tagger = train_as_crfsuite(corpus_of(x, y), algorithm, {"max_iterations": 20})
@@ -226,11 +268,13 @@ def test_models_are_written_for_crfsuite(tmp_path: Path, algorithm: str) -> None
 
 
 @pytest.mark.parametrize("c2", [0.01, 1.0])
-@pytest.mark.parametrize("which", [0, 3])
-def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(tmp_path: Path, c2: float, which: int) -> None:
+@pytest.mark.parametrize(("which", "trials"), [(0, 20), (3, 20), (0, 2), (3, 3), (3, 1)])
+def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(
+    tmp_path: Path, c2: float, which: int, trials: int
+) -> None:
     """All sentences are the same, so their order does not matter."""
     data = [SENTENCES[which]] * 12, [LABELS[which]] * 12
-    params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5}
+    params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5, "calibration.max_trials": trials}
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm="l2sgd", **params)
     in_words: list[Iteration] = []
     tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=in_words.append)
@@ -253,21 +297,19 @@ def test_l2sgd_comes_near_the_optimum_of_lbfgs() -> None:
 
 @pytest.mark.parametrize("eta", [1e-5, 100.0])
 def test_the_first_step_size_of_l2sgd_may_be_far_too_small_or_large(eta: float) -> None:
-    corpus = corpus_of(*random_data(7))
+    corpus, params = corpus_of(*random_data(7)), {"calibration.max_trials": 21, "max_iterations": 30}
     usual, other = (
-        train_as_crfsuite(corpus, "l2sgd", {"calibration.eta": e, "max_iterations": 30}).record["loss"]
-        for e in (0.1, eta)
+        train_as_crfsuite(corpus, "l2sgd", params | {"calibration.eta": e}).record["loss"] for e in (0.1, eta)
     )
     assert other == pytest.approx(usual, rel=0.02)
 
 
-# -- the passive-aggressive kernel -------------------------------------------------------------------------------------
+# -- the kernels of steps for mistakes --------------------------------------------------------------------------------
 
 
-def plain_steps(
-    w: NDArray[Any], x: NDArray[Any], gold: NDArray[Any], k: int, rule: tuple[int, float, bool]
-) -> tuple[NDArray[Any], float]:
-    """The weights after a step for one sentence of (n, F) values, and its cost, by enumeration. w: T, then W."""
+def mistake(w: NDArray[Any], x: NDArray[Any], gold: NDArray[Any], k: int) -> tuple[NDArray[Any], float, int]:
+    """For a sentence of (n, F) values, by enumeration: the features of the gold labels less those of the best, by how
+    much the best score is higher, and the number of wrong labels. w: T, then W."""
     table, node = w[: (k + 1) ** 2].reshape(k + 1, k + 1), w[(k + 1) ** 2 :].reshape(-1, k)
 
     def features(path: tuple[int, ...]) -> NDArray[Any]:
@@ -281,22 +323,17 @@ def plain_steps(
     paths = list(itertools.product(range(k), repeat=len(gold)))
     scores = [float(features(path) @ w) for path in paths]
     best = paths[int(np.argmax(scores))]
-    missed = int(np.sum(np.array(best) != gold))
-    if missed == 0:
-        return w, 0.0
-    kind, c, sensitive = rule
-    difference = features(tuple(gold)) - features(best)
-    cost = max(scores) - float(features(tuple(gold)) @ w) + (math.sqrt(missed) if sensitive else 1.0)
-    norm = float(difference @ difference)
-    tau = {0: cost / norm, 1: min(c, cost / norm), 2: cost / (norm + 1 / (2 * c))}[kind]
-    return w + tau * difference, cost
+    right = features(tuple(gold))
+    return right - features(best), max(scores) - float(right @ w), int(np.sum(np.array(best) != gold))
 
 
-@pytest.mark.parametrize("kind", [0, 1, 2])
-@pytest.mark.parametrize("sensitive", [True, False])
-def test_passive_aggressive_steps_are_those_of_plain_python(kind: int, sensitive: bool) -> None:
+#: Sentences in the order of some steps: (chains, initial weights, order, x, gold and K, by sentence).
+Steps = tuple[_native.Chains, NDArray[Any], list[int], list[NDArray[Any]], list[NDArray[Any]], int]
+
+
+def some_steps(seed: int) -> Steps:
     k, n_features, lengths = 3, 4, [3, 1, 4, 2]
-    rng = np.random.default_rng(kind)
+    rng = np.random.default_rng(seed)
     x = rng.normal(size=(sum(lengths), n_features)).astype(np.float32)
     gold = rng.integers(k, size=len(x)).astype(np.int32)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -307,27 +344,53 @@ def test_passive_aggressive_steps_are_those_of_plain_python(kind: int, sensitive
     chains = _native.Chains(
         "perceptron", k, offsets, (slots, features), x.ravel(), None, None, gold, None, None, free.ravel()
     )
-    expected = rng.normal(size=chains.size) * 0.1
-    expected[: (k + 1) ** 2] *= free.ravel()
-    state = np.zeros((chains.size, 2), np.float32)
-    state[:, 0] = expected
-    averaged, costs, order = np.zeros(chains.size), [], [2, 0, 3, 1, 0]
-    rule = kind, 0.4, sensitive
+    initial = rng.normal(size=chains.size) * 0.1
+    initial[: (k + 1) ** 2] *= free.ravel()
+    cut = offsets[1:-1]
+    return chains, initial, [2, 0, 3, 1, 0], np.split(x.astype(float), cut), np.split(gold, cut), k
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize("sensitive", [True, False])
+def test_passive_aggressive_steps_are_those_of_plain_python(kind: int, sensitive: bool) -> None:
+    chains, expected, order, x, gold, k = some_steps(kind)
+    state = np.stack([expected, np.zeros(chains.size)], axis=1).astype(np.float32).ravel()
+    averaged, costs, c = np.zeros(chains.size), [], 0.4
     for i, s in enumerate(order):
-        before = expected
-        own = slice(offsets[s], offsets[s + 1])
-        expected, cost = plain_steps(before, x[own].astype(float), gold[own], k, rule)
-        averaged += (0.5 + 0.25 * i) * (expected - before)
+        difference, higher, missed = mistake(expected, x[s], gold[s], k)
+        cost = higher + (math.sqrt(missed) if sensitive else 1.0) if missed else 0.0
+        norm = max(float(difference @ difference), 1e-30)
+        tau = {0: cost / norm, 1: min(c, cost / norm), 2: cost / (norm + 1 / (2 * c))}[kind] if missed else 0.0
+        expected = expected + tau * difference
+        averaged += (0.5 + 0.25 * i) * tau * difference
         costs.append(cost)
-    state = state.ravel()
-    found = chains.passive_aggressive(state, np.array(order), 0.5, 0.25, *rule)
+    found = chains.passive_aggressive(state, np.array(order), 0.5, 0.25, kind, c, sensitive)
     assert sum(cost > 0 for cost in costs) > 2
     np.testing.assert_allclose(found, costs, atol=1e-4)
     np.testing.assert_allclose(state[::2], expected, atol=1e-5)
     np.testing.assert_allclose(state[1::2], averaged, atol=1e-5)
 
 
-def test_passive_aggressive_steps_need_the_loss_of_mistakes_and_a_known_type() -> None:
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+def test_steps_of_arow_are_those_of_plain_python(gamma: float) -> None:
+    chains, expected, order, x, gold, k = some_steps(5)
+    variance, costs = np.full(chains.size, 2.0), []
+    state = np.stack([expected, variance], axis=1).astype(np.float32).ravel()
+    for s in order:
+        difference, higher, missed = mistake(expected, x[s], gold[s], k)
+        costs.append(higher + missed if missed else 0.0)
+        if missed:
+            alpha = costs[-1] / (gamma + float(variance @ difference**2))
+            expected = expected + alpha * variance * difference
+            variance = 1 / (1 / variance + difference**2 / gamma)
+    found = chains.arow(state, np.array(order), gamma)
+    assert sum(cost > 0 for cost in costs) > 2
+    np.testing.assert_allclose(found, costs, atol=1e-4)
+    np.testing.assert_allclose(state[::2], expected, atol=1e-5)
+    np.testing.assert_allclose(state[1::2], variance, atol=1e-5)
+
+
+def test_steps_for_mistakes_need_their_loss_and_known_rules() -> None:
     arrays = (np.array([0, 1]), np.array([0], np.int32)), (np.array([0, 1]), np.array([0], np.int32))
     gold, free = np.zeros(1, np.int32), np.zeros(4, np.uint8)
     for loss, kind, c in (
@@ -339,6 +402,9 @@ def test_passive_aggressive_steps_need_the_loss_of_mistakes_and_a_known_type() -
         chains = _native.Chains(loss, 1, np.array([0, 1]), arrays, None, None, None, gold, None, None, free)
         with pytest.raises(ValueError, match=r"need the loss|no such"):
             chains.passive_aggressive(np.zeros(2 * chains.size, np.float32), np.array([0]), 0.0, 1.0, kind, c, True)
+    chains = _native.Chains("perceptron", 1, np.array([0, 1]), arrays, None, None, None, gold, None, None, free)
+    with pytest.raises(ValueError, match="no such steps"):
+        chains.arow(np.zeros(2 * chains.size, np.float32), np.array([0]), 0.0)
 
 
 # -- stopping ---------------------------------------------------------------------------------------------------------
@@ -357,6 +423,7 @@ def test_passive_aggressive_steps_need_the_loss_of_mistakes_and_a_known_type() -
         ("ap", {"epsilon": 100.0}, "criterion"),
         ("ap", {"max_iterations": 3}, "iterations"),
         ("pa", {"epsilon": 100.0}, "criterion"),
+        ("arow", {"epsilon": 100.0}, "criterion"),
     ],
 )
 def test_training_says_why_it_ended(algorithm: str, params: dict[str, Any], reason: str) -> None:
@@ -375,7 +442,7 @@ def test_lbfgs_ends_without_any_criterion(c1: float) -> None:
     assert tagger.record["stopped"] in ("search", "convergence")
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
 def test_ctrl_c_keeps_the_last_complete_iteration(algorithm: str) -> None:
     corpus = corpus_of(*random_data(9))
 
@@ -408,7 +475,7 @@ def test_an_error_in_a_callback_is_raised() -> None:
 # -- held-out sentences, seeds, threads -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
 @pytest.mark.parametrize("shared", [True, False])
 def test_held_out_tokens_are_labelled_with_the_weights_of_the_iteration(algorithm: str, shared: bool) -> None:
     x, y = random_data(10)
@@ -433,7 +500,7 @@ def test_labels_that_only_held_out_sentences_have_are_labels() -> None:
     assert tagger.labels == ["X", "Y", "Z"]
 
 
-@pytest.mark.parametrize("algorithm", ["l2sgd", "ap", "pa"])
+@pytest.mark.parametrize("algorithm", ["l2sgd", "ap", "pa", "arow"])
 def test_the_seed_orders_sentences_and_threads_change_nothing(algorithm: str) -> None:
     corpus, params = corpus_of(*random_data(11)), {"max_iterations": 3}
     first, again, other = (
@@ -454,7 +521,8 @@ def test_without_averaging_the_last_weights_are_kept() -> None:
 @pytest.mark.parametrize(
     ("algorithm", "params", "message"),
     [
-        ("arow", {}, "'arow' is not available; use 'pa'"),
+        ("arow", {"c1": 1}, "arow has no parameter 'c1'"),
+        ("arow", {"gamma": 0}, "gamma must be a number"),
         ("sgd", {}, "unknown algorithm 'sgd'; there are lbfgs, l2sgd"),
         ("lbfgs", {"c3": 1}, "lbfgs has no parameter 'c3'; it has feature.minfreq"),
         ("ap", {"c1": 1}, "averaged-perceptron has no parameter 'c1'"),
@@ -473,11 +541,11 @@ def test_bad_parameters_are_refused(algorithm: str, params: dict[str, Any], mess
 
 
 def test_parameters_have_the_names_and_defaults_of_crfsuite() -> None:
-    for name in ("lbfgs", "l2sgd", "ap", "pa"):
+    for name in ("lbfgs", "l2sgd", "ap", "pa", "arow"):
         theirs = pycrfsuite.Trainer(name, verbose=False).get_params()
         ours = checked(algorithm_named(name), {})
         assert list(ours.items()) == list(theirs.items())
-    assert list(ALGORITHMS) == ["lbfgs", "l2sgd", "averaged-perceptron", "passive-aggressive"]
+    assert list(ALGORITHMS) == ["lbfgs", "l2sgd", "averaged-perceptron", "passive-aggressive", "arow"]
 
 
 def test_bad_corpora_are_refused() -> None:

@@ -11,17 +11,10 @@ import numpy as np
 
 from corate import _native
 from corate.errors import DataError
+from corate.optimize.line_search import LineSearch, Objective, Search
 from corate.types import F64
 
 __all__ = ["Minimum", "Objective", "Search", "Step", "lbfgs"]
-
-
-#: A smooth function to minimise: weights to value and gradient.
-Objective = Callable[[F64], tuple[float, F64]]
-#: How the length of a step is found. ``interpolation`` looks for the minimum of a cubic between two lengths;
-#: ``backtracking`` halves a length that is too long and doubles one that is too short. Both end where the slope is less
-#: steep (strong Wolfe condition). ``weak backtracking`` also takes a slope that is steep upwards.
-Search = Literal["interpolation", "backtracking", "weak backtracking"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +64,7 @@ def lbfgs(
     memory: int = 6,
     search: Search = "interpolation",
     trials: int = 30,
+    longest: float = 1.0,
     progress: Progress = lambda step: True,
 ) -> Minimum:
     """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, or by OWL-QN if ``c1 > 0`` (Andrew and Gao 2007).
@@ -80,8 +74,8 @@ def lbfgs(
 
     The search stops if ``period`` iterations together gain less than ``tolerance`` of the value (never if the period is
     0), if the norm of the gradient is at most ``epsilon`` times that of the weights, or of 1 if it is larger, or if
-    ``progress`` returns False. On Ctrl-C it returns the current weights; before the end of the first iteration it
-    raises KeyboardInterrupt.
+    ``progress`` returns False. The first trial is a step of length 1, but at most ``longest`` times the gradient. On
+    Ctrl-C it returns the current weights; before the end of the first iteration it raises KeyboardInterrupt.
 
     >>> def bowl(x):
     ...     return float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]
@@ -93,7 +87,7 @@ def lbfgs(
     value, gradient = objective(x)
     value += c1 * float(np.abs(x).sum())
     curvature = _Curvature(len(x), memory)
-    line = _LineSearch(objective, c1, search, trials)
+    line = LineSearch(objective, c1, search, trials)
     step, change = np.empty_like(x), np.empty_like(x)
     past = [value]
     slope, norm, size = _slope(x, gradient, c1)
@@ -109,7 +103,7 @@ def lbfgs(
             np.negative(direction, out=direction)
             if c1 > 0:
                 direction[direction * slope >= 0] = 0.0
-            found = line.find(x, value, slope, direction, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
+            found = line.find(x, value, slope, direction, 1.0 if curvature.pairs else min(longest, 1.0 / norm))
             if found is None:
                 return Minimum(x, value, "search")
             moved, value, there = found
@@ -143,76 +137,6 @@ def _slope(x: F64, gradient: F64, c1: float) -> tuple[F64, float, float]:
     if not math.isfinite(norm):
         raise DataError("the gradient is not finite; scale the values of features and the weights of sentences")
     return slope, norm, math.sqrt(_native.dot(x, x))
-
-
-@dataclass
-class _LineSearch:
-    """Finds steps that gain enough."""
-
-    objective: Objective
-    c1: float
-    kind: Search
-    trials: int
-    made: int = 0  # trials of the last search
-    scale: float = 0.0  # of the step that it found
-
-    def find(self, x: F64, value: float, slope: F64, direction: F64, scale: float) -> tuple[F64, float, F64] | None:
-        """The point, value and gradient after a step along the direction that gains enough; None if there is none."""
-        c1 = self.c1
-        orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
-        steepness = _native.dot(slope, direction)
-        low, high = (0.0, value, steepness), None  # (scale, value, slope): the step is between these two
-        best: tuple[F64, float, F64] | None = None
-        for trial in range(self.trials):
-            moved = scale * direction
-            moved += x
-            if orthant is not None:
-                moved[moved * orthant <= 0] = 0.0
-            reached, there = self.objective(moved)
-            gained = scale * steepness
-            if c1 > 0:
-                reached += c1 * float(np.abs(moved).sum())
-                gained = min(0.0, _native.dot(slope, moved - x))
-            enough = math.isfinite(reached) and reached <= value + 1e-4 * gained
-            if enough and (best is None or reached < best[1]):
-                best, self.scale, self.made = (moved, reached, there), scale, trial + 1
-            if c1 > 0:
-                if enough:
-                    break
-                scale /= 2
-                continue
-            here = scale, reached, _native.dot(there, direction)
-            if not enough or reached > low[1]:
-                high = here
-            elif here[2] < 0.9 * steepness:
-                low = here  # the slope is still steep downwards: the step is too short
-            elif here[2] > -0.9 * steepness and self.kind != "weak backtracking":
-                high = here  # the slope is steep upwards: the step is too long
-            else:
-                break
-            if self.kind != "interpolation":
-                scale *= 0.5 if high is here else 2.1
-                continue
-            scale = 4.0 * low[0] if high is None else _between(low, high)
-            if high is not None and abs(high[0] - low[0]) < 1e-3 * high[0] and best is not None:
-                break
-        return best
-
-
-def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
-    """The minimum of the cubic through two points with their slopes, kept away from both points."""
-    (a, at_a, slope_a), (b, at_b, slope_b) = low, high
-    width = b - a
-    middle = a + 0.5 * width
-    bend = slope_a + slope_b - 3.0 * (at_b - at_a) / width
-    root = bend * bend - slope_a * slope_b
-    if not math.isfinite(root) or root < 0.0:
-        return middle
-    bottom = slope_b - slope_a + 2.0 * math.sqrt(root)
-    if bottom == 0.0:
-        return middle
-    found = b - width * (slope_b + math.sqrt(root) - bend) / bottom
-    return min(max(found, a + 0.1 * width), b - 0.1 * width) if math.isfinite(found) else middle
 
 
 def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:

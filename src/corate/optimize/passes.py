@@ -54,12 +54,15 @@ def make_passes(
     store: Checkpoint | None = None,
     keep: bool = True,
     slack: float | None = None,
+    enough: Callable[[float], bool] = lambda loss: False,
 ) -> Fitted:
     """Make stochastic passes, with early stopping on held-out tokens.
 
     Passes stop if one is clearly worse than the previous pass, whose weights are then kept, or if the score has not
     risen for ``PATIENCE_PASSES`` passes. A pass that is slightly worse, perhaps by chance, is kept: more passes usually
     give better weights.
+
+    Passes also stop if ``enough`` is true of the mean loss of one.
 
     With ``slack``, a pass that diverges is repeated (see `AdaGrad.pass_within`). With ``keep``, Ctrl-C stops
     early if at least one pass is done. Otherwise it raises KeyboardInterrupt.
@@ -99,6 +102,8 @@ def make_passes(
                 break
             if store is not None:
                 store.save(run, top, waited)
+            if enough(loss):
+                break
     except KeyboardInterrupt:
         if not keep or run.passes == 0:
             raise

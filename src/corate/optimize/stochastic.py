@@ -1,4 +1,4 @@
-"""Stochastic optimisers: AdaGrad and the averaged perceptron."""
+"""Stochastic optimisers: AdaGrad, gradient descent, and learning from mistakes, such as the averaged perceptron."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from corate.errors import DataError
 from corate.optimize.pieces import Pieces
 from corate.types import F32
 
-__all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Run", "Steps"]
+__all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "GradientDescent", "Run", "Steps"]
 
 #: When a pass has diverged (see `AdaGrad.pass_within`), and how often it is repeated.
 TOO_FAR, MOST_HALVINGS = 1.5, 40
@@ -238,6 +238,37 @@ def _state_of(weights: F32) -> F32:
     return state.ravel()
 
 
+@dataclass(kw_only=True)
+class GradientDescent(Run):
+    """Gradient descent, item by item. After t items, the step size is rate / (1 + shrink * rate * t).
+
+    ``shrink`` is the share of the L2 term in an item. ``steps`` makes steps for items in order, in place: (state,
+    order, shrink, rate, t); it returns the sum of their losses before each step.
+    """
+
+    steps: Callable[[F32, NDArray[np.int64], float, float, int], float]
+    rate: float
+    shrink: float
+    done: int = 0  #: the number of items so far
+
+    @property
+    def weights(self) -> F32:
+        """The current weights."""
+        return np.array(self.state[::2])
+
+    @property
+    def last_rate(self) -> float:
+        """The step size of the last item."""
+        return self.rate / (1.0 + self.shrink * self.rate * (self.done - 1))
+
+    def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
+        """Make a pass; returns the mean loss of an item, with its share of the L2 term after the pass."""
+        order = np.random.default_rng([self.seed, self.done]).permutation(self.items)
+        loss = self.steps(self.state, order, self.shrink, self.rate, self.done)
+        self.done, self.passes = self.done + len(order), self.passes + 1
+        return loss / max(1, len(order)) + 0.5 * self.shrink * float(np.square(self.weights, dtype=np.float64).sum())
+
+
 #: Makes steps for the sentences in order, in place: (state, order, time, step). Returns the loss of each sentence.
 CorrectMistakes = Callable[[F32, NDArray[np.int64], float, float], F32]
 
@@ -247,11 +278,14 @@ class AveragedPerceptron(Run):
     """The averaged perceptron. ``state`` has (weight, sum of change times time of the change) side by side.
 
     Time is measured in passes, so that a run can be resumed and continued. Weights change much in the first pass, so
-    with ``skip`` it is left out of the average from the second pass on.
+    with ``skip`` it is left out of the average from the second pass on. With ``begins``, the weights before the first
+    sentence count as those after a sentence do, as in CRFsuite. Without ``averaging``, the last weights are the result.
     """
 
     steps: CorrectMistakes
     skip: bool = True
+    begins: bool = False
+    averaging: bool = True
 
     @classmethod
     def of(
@@ -271,14 +305,22 @@ class AveragedPerceptron(Run):
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence of all passes that are not skipped."""
-        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - self.skip)))
+        """The average of the weights after every sentence of all passes that are not skipped, or the last weights."""
+        if not self.averaging:
+            return np.array(self.state[::2])
+        time = max(1, self.passes - self.skip) + self._first
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(time))
+
+    @property
+    def _first(self) -> float:
+        """The time of the first sentence."""
+        return self.begins / max(1, len(self.items))
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns the mean loss of a sentence, which is its number of mislabelled tokens."""
         wrong, done = 0.0, 0
         step = 1.0 / max(1, len(self.items))
-        begun = max(0, self.passes - self.skip)
+        begun = max(0, self.passes - self.skip) + self._first
         if self.skip and self.passes == 1:
             self.state[1::2] = 0.0
         for steps, part in self.parts():

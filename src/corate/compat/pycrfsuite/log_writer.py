@@ -19,6 +19,7 @@ _TITLES = {
     "l2sgd": "Stochastic Gradient Descent (SGD)",
     "averaged-perceptron": "Averaged perceptron",
     "passive-aggressive": "Passive Aggressive",
+    "arow": "Adaptive Regularization of Weights (AROW)",
 }
 #: Parameters that the log calls otherwise. CRFsuite prints num_memories before max_iterations.
 _LOGGED = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
@@ -31,6 +32,7 @@ _ENDS = {
     ("l2sgd", "iterations"): "SGD terminated with the maximum number of iterations",
     ("averaged-perceptron", "criterion"): "Terminated with the stopping criterion\n",
     ("passive-aggressive", "criterion"): "Terminated with the stopping criterion\n",
+    ("arow", "criterion"): "Terminated with the stopping criterion\n",
 }
 
 

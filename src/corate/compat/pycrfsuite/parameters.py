@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from corate.errors import ConfigError
-from corate.training.crfsuite_options import ALGORITHMS, algorithm_named
-from corate.training.options import METHODS, Option, options_of
+from corate.training.crfsuite import ALGORITHMS, algorithm_named
+from corate.training.options import METHODS, OPTIONS, Option, options_of
 
 __all__ = ["Parameters"]
 
@@ -39,6 +39,8 @@ class Parameters:
                 kept = f"keep only {' and '.join(known)} of them" if known else "leave them out"
                 hint = f"; this is a parameter of CRFsuite's algorithms, not of Corate's method {self.algorithm!r}: "
                 hint += f"{kept}, and give options of the method in options={{...}}"
+            elif name in OPTIONS:
+                hint = "; this is an option of Corate's methods: give it with algorithm='polish', or leave it out"
             raise ConfigError(f"Parameter not found: {name} = {value}{hint}", option=name)
         option = self._options[name]
         self.values[name] = self.given[name] = option.check(_converted(name, value, option.kind))

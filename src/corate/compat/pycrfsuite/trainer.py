@@ -6,6 +6,8 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -39,19 +41,28 @@ class BaseTrainer:
         verbose: whether to print the log of the training.
     """
 
+    verbose = True  #: Whether to print the log.
     threads = 1  #: The number of threads. The model does not depend on it.
     seed = 0  #: Determines the order of sequences in algorithms that shuffle them.
 
     def __init__(
         self, algorithm: str | None = None, params: Mapping[str, Any] | None = None, verbose: bool = True
     ) -> None:
-        self._sequences: list[FeatureSentence] = []
-        self._labels: list[Iterable[str]] = []
-        self._groups: list[int] = []
         self.verbose = verbose
         self.select("lbfgs" if algorithm is None else algorithm)
         if params is not None:
             self.set_params(params)
+
+    # As in python-crfsuite, a subclass need not call `__init__`.
+
+    @cached_property
+    def _data(self) -> list[tuple[FeatureSentence, Iterable[str], int]]:
+        """The sequences, their labels and their groups."""
+        return []
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters("lbfgs")
 
     # -- data ----------------------------------------------------------------------------------------------------
 
@@ -62,12 +73,10 @@ class BaseTrainer:
             raise ValueError(f"The numbers of items and labels differ: |x| = {len(sequence)}, |y| = {len(labels)}")
         if not isinstance(group, int):
             raise TypeError(f"the group must be an integer, not {group!r}")
-        self._sequences.append(sequence)
-        self._labels.append(labels)
-        self._groups.append(group)
+        self._data.append((sequence, labels, group))
 
     def extend(self, sequences: Iterable[FeatureSentence], labels: Iterable[Iterable[str]], group: int = 0) -> None:
-        """Add many sequences. GeneratedFeatures are read when training starts, so do not change them before."""
+        """Add many sequences. Features are read when training starts, so do not change them before."""
         sequences, labels = list(sequences), list(labels)
         if len(sequences) != len(labels):
             raise DataError(f"{counted(len(sequences), 'sequence')} but labels for {len(labels)}")
@@ -75,21 +84,20 @@ class BaseTrainer:
             for xseq, yseq in zip(sequences, labels, strict=True):
                 self.append(xseq, yseq, group)
             return
-        self._sequences += sequences
-        self._labels += labels
-        self._groups += [group] * len(labels)
+        self._data += zip(sequences, labels, repeat(group), strict=False)
 
     def clear(self) -> None:
         """Remove all sequences."""
-        self._sequences, self._labels, self._groups = [], [], []
+        self._data.clear()
 
     def _corpora(self, holdout: int) -> tuple[Corpus, Corpus | None]:
         """The sequences to train on, and those that are held out. They share labels and attributes."""
         keep_false = not self._parameters.is_method
-        corpus = Corpus.from_features(self._sequences, self._labels, keep_false=keep_false)
+        sequences, labels, groups = zip(*self._data, strict=True) if self._data else ((), (), ())
+        corpus = Corpus.from_features(sequences, labels, keep_false=keep_false)
         if holdout < 0:
             return corpus, None
-        held_out = np.array(self._groups) == holdout
+        held_out = np.array(groups) == holdout
         return corpus.take(np.flatnonzero(~held_out)), corpus.take(np.flatnonzero(held_out))
 
     # -- parameters ----------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ if find_spec("sklearn") is None:
         name="sklearn",
     )
 
-_MODULES = ("estimator", "metrics", "scorers", "trainer", "utils")
+_MODULES = ("compat", "estimator", "metrics", "scorers", "trainer", "utils")
 
 
 def __getattr__(name: str) -> Any:

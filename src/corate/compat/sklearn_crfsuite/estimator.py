@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -35,7 +35,10 @@ _PARAMETERS = {
     },
     **{f"calibration_{name}": f"calibration.{name}" for name in ("eta", "rate", "samples", "candidates", "max_trials")},
     "pa_type": "type",
-    **{name: name for name in ("c", "error_sensitive", "averaging", "variance", "gamma")},
+    **{
+        name: name
+        for name in ("c", "error_sensitive", "averaging", "variance", "gamma", "label_weights", "sentence_weights")
+    },
 }  # fmt: skip
 
 
@@ -56,6 +59,8 @@ class CRF(BaseEstimator):
         keep_tempfiles: do not remove the temporary file that ``modelfile.name`` makes.
         trainer_cls: a subclass of `corate.compat.pycrfsuite.Trainer`.
         options: options of a method of corate by name, such as ``{"passes": 5}``.
+        label_weights, sentence_weights: the same options of a method of corate: the weights of labels by name, and of
+            the sequences of ``X``. CRFsuite's algorithms have none.
         threads: the number of threads. Neither the model nor labels depend on it.
 
     >>> crf = CRF(c2=0.1).fit([[{"w": "the"}, {"w": "dog"}], [{"w": "a"}]], [["DET", "NOUN"], ["DET"]])
@@ -69,6 +74,8 @@ class CRF(BaseEstimator):
     keep_tempfiles: bool
     trainer_cls: type[Trainer] | None
     options: Mapping[str, Any] | None
+    label_weights: Mapping[str, float] | None
+    sentence_weights: Sequence[float] | None
     threads: int
     training_log_: TrainLogParser | None = None  #: The log of the last training.
 
@@ -104,6 +111,9 @@ class CRF(BaseEstimator):
         trainer_cls: type[Trainer] | None = None,
         options: Mapping[str, Any] | None = None,
         threads: int = 1,
+        *,
+        label_weights: Mapping[str, float] | None = None,
+        sentence_weights: Sequence[float] | None = None,
     ) -> None:
         self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
 
@@ -250,4 +260,5 @@ class CRF(BaseEstimator):
             others = {"modelfile", "_tagger", "_info_cached"}
             own = {name: value for name, value in state.items() if name not in others}
             state = {"options": None, "threads": 1, **own, "_modelfile": state["modelfile"]}
+        state = {"label_weights": None, "sentence_weights": None, **state}
         super().__setstate__(state)
