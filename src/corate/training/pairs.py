@@ -3,7 +3,7 @@
     given the nodes    P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))
     joint              P(y, y' | x) = softmax(A f_i + B f_i+1 + T + U g), independent of the nodes
 
-The kernel is ``native/training/pairs.cpp``. :mod:`corate.training.edge_features` has the edge features g.
+The kernel is ``native/training/losses/pairs.cpp``. :mod:`corate.training.edge_features` has the edge features g.
 """
 
 from __future__ import annotations
