@@ -20,7 +20,10 @@ INSTALLED := .venv/installed
 REPRODUCTION := $(PIP_INSTALL) --no-build-isolation --no-deps --editable reproduction
 NATIVE := CMakeLists.txt $(shell find native -type f)
 # Generated tables are left as they are written.
-FORMATTED := $(filter-out native/text/unicode_tables.h,$(filter %.cpp %.h,$(NATIVE)))
+CORE_TESTS := $(wildcard tests/native/*)
+FORMATTED := $(filter-out native/text/unicode_tables.h,$(filter %.cpp %.h,$(NATIVE))) $(CORE_TESTS)
+# Where the native module is compiled: its tests are built there too, and what has not changed is not compiled again.
+COMPILED := .venv/native
 BENCH := build/bench
 FUZZ := build/fuzz
 # address (and undefined behaviour), thread, or 0 for none
@@ -34,7 +37,7 @@ FUZZ_SEED := 0
 # Compiled Python files are kept, even where the environment turns that off: tests start many processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test test-all test-newest test-lowest lock coverage lint docs bench same fuzz clean
+.PHONY: demo test test-core test-all test-newest test-lowest lock coverage lint docs bench same fuzz clean
 
 demo: $(RUNS)
 	@$(BIN)/corate demo
@@ -42,10 +45,17 @@ demo: $(RUNS)
 # The checks need no native module, so they run while it is compiled.
 test:
 	@$(MAKE) --no-print-directory -j2 lint $(INSTALLED)
+	@$(MAKE) --no-print-directory test-core
 	$(PYTEST) -m "not slow"
 
+# The tests of the native core that need no Python.
+test-core: $(INSTALLED)
+	@test -e $(COMPILED)/CMakeCache.txt || { rm $(RUNS) && $(MAKE) --no-print-directory $(RUNS); }
+	@$(BIN)/cmake --build $(COMPILED) --target corate_core_tests > $(COMPILED)/tests.log || { cat $(COMPILED)/tests.log; exit 1; }
+	$(BIN)/ctest --test-dir $(COMPILED) --output-on-failure
+
 # Also the slow tests, most of which need Java and PySpark.
-test-all: lint $(INSTALLED)
+test-all: lint test-core
 	$(BIN)/python $(PIP_INSTALL) -r requirements/spark.txt
 	$(PYTEST)
 
@@ -116,7 +126,7 @@ $(BIN)/python:
 # An editable install: changes under src/ are seen at once, changes to the native code install again.
 $(RUNS): .venv/needed pyproject.toml $(NATIVE)
 	@echo "make: compiling the native module, about two minutes"
-	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --config-settings=build-dir=$(COMPILED) --editable .
 	@touch $@
 
 $(TOOLS): .venv/needed requirements/develop.txt

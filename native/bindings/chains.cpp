@@ -1,5 +1,5 @@
 // Binds training/chains.h.
-#include "training/chains.h"
+#include "training/losses/chains.h"
 
 #include <nanobind/stl/string.h>
 

@@ -1,5 +1,5 @@
 // Binds training/maxent.h.
-#include "training/maxent.h"
+#include "training/losses/nodes.h"
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"

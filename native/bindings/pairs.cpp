@@ -1,5 +1,5 @@
 // Binds training/pairs.h.
-#include "training/pairs.h"
+#include "training/losses/pairs.h"
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"

@@ -79,3 +79,13 @@ inline void check_rising(std::span<const int64_t> offsets, std::span<const int32
             if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= n || (i > offsets[row] && ids[i] <= ids[i - 1]))
                 throw std::invalid_argument(what);
 }
+
+// Checks the candidate labels of n tokens: each has some, ascending and below n_labels.
+inline void check_candidates(const Csr& candidates, size_t n, size_t n_labels) {
+    const auto& [offsets, labels] = candidates;
+    if (offsets.size() != n + 1) throw std::invalid_argument("candidates and tokens disagree");
+    check_offsets(offsets, labels.size(), "candidates and tokens disagree");
+    for (size_t t = 0; t < n; ++t)
+        if (offsets[t + 1] == offsets[t]) throw std::invalid_argument("a token has no candidate labels");
+    check_rising(offsets, labels, n_labels, "candidate labels are out of range or out of order");
+}

@@ -3,7 +3,7 @@
 //   read_columns    one token per line, fields between separators, blank lines between sentences
 //   read_lines      one sentence per line, tokens between spaces, `word` or `word/label` (split at the last slash)
 //   read_conllu     CoNLL-U: some of the ten fields of its tokens
-//   read_items      one token per line, `label<TAB>attribute[:value]...`, with the escapes \: and \\
+//   read_items      one token per line, `label<TAB>attribute[:value]...`, with the escapes \\ and \:
 //
 // lines.h defines lines, white space and fields. Lines are counted from 1. Sentences are never empty.
 #pragma once

@@ -1,4 +1,4 @@
-"""Maximum entropy models of nodes with plain NumPy in float64: the oracle of native/training/maxent.cpp.
+"""Maximum entropy models of nodes with plain NumPy in float64: the oracle of native/training/losses/nodes.cpp.
 
 Weights are a dense (features, labels) array; ``seen`` marks the weights that exist.
 """

@@ -1,4 +1,4 @@
-"""Maximum entropy models of label pairs with plain NumPy in float64: the oracle of native/training/pairs.cpp."""
+"""Maximum entropy models of label pairs with plain NumPy in float64: the oracle of native/training/losses/pairs.cpp."""
 
 from __future__ import annotations
 

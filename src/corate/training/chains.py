@@ -6,7 +6,7 @@
     memm         P(y' | y, x), normalised at every position; it prefers labels with few successors (label bias)
     perceptron   score(best) - score(y), averaged over all steps (Collins 2002)
 
-The losses are in ``native/chain/chain.h``, sentences as training items in ``native/training/chains.cpp``.
+The losses are in ``native/chain/chain.h``, sentences as training items in ``native/training/losses/chains.cpp``.
 """
 
 from __future__ import annotations

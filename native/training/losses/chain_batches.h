@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -13,7 +14,7 @@
 #include "chain/sparse_chains.h"
 #include "core/parallel.h"
 #include "features/feature_stream.h"
-#include "training/chain_items.h"
+#include "training/losses/chain_items.h"
 
 class ChainBatches : public ChainItems {
    public:
@@ -36,6 +37,7 @@ class ChainBatches : public ChainItems {
         std::vector<char> sparse;              // which groups are sparse
         size_t n_groups = 0, first_group = 0;  // of the batch; number of earlier groups in the stream
         FeatureStream::Rows rows;
+        std::vector<float> table;  // sums of residuals of label pairs, zero between batches
     };
     // Sentences per group: large groups are faster, small ones let threads share a small batch.
     static constexpr size_t kGroup = 8, kLargeGroup = kTile;
@@ -47,35 +49,23 @@ class ChainBatches : public ChainItems {
 
     // Fills `work` with the residuals of sentences. Returns their loss.
     template <size_t Stride, typename Real>
-    double residuals_of(const int64_t* order, size_t count, const Real* weights, Work<Real>& work, Team& team) const {
-        work.sentences.assign(order, order + count);
+    double residuals_of(std::span<const int64_t> order, const Real* weights, Work<Real>& work, Team& team) const {
+        work.sentences.assign(order.begin(), order.end());
         work.n_groups = 0;
-        double loss = 0.0;
         if constexpr (std::is_same_v<Real, float>) {
             if (dense()) {
                 make_groups(work, Stride == 1 ? kLargeGroup : kGroup);
                 if (Stride == 2) work.pairs.set(weights, K_, Stride);
-                work.losses.resize(work.n_groups);
-                team.run([&](size_t part, size_t parts) {
-                    for (size_t g = part; g < work.n_groups; g += parts) {
-                        if (Stride == 1 && work.sparse[g])  // only batch evaluations use sparse groups
-                            work.losses[g] = group_residual<1>(g, weights, work, work.sparse_groups[g], work.sparse_pairs);
-                        else
-                            work.losses[g] = group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
-                    }
+                return add_in_order(0.0, work.n_groups, work.losses, team, [&](size_t g, size_t) {
+                    if (Stride == 1 && work.sparse[g])  // only batch evaluations use sparse groups
+                        return group_residual<1>(g, weights, work, work.sparse_groups[g], work.sparse_pairs);
+                    return group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
                 });
-                for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
-                return loss;
             }
         }
-        if (work.chains.size() < count) work.chains.resize(count);
-        work.losses.resize(count);
-        team.run([&](size_t part, size_t parts) {
-            for (size_t i = part; i < count; i += parts)
-                work.losses[i] = residual<Stride>(work.sentences[i], weights, work.chains[i]);
-        });
-        for (size_t i = 0; i < count; ++i) loss += work.losses[i];
-        return loss;
+        if (work.chains.size() < order.size()) work.chains.resize(order.size());
+        return add_in_order(0.0, order.size(), work.losses, team,
+                            [&](size_t i, size_t) { return residual<Stride>(work.sentences[i], weights, work.chains[i]); });
     }
 
     // Calls use(weight, feature, gradient, whether it is of a part of labels) for each node weight of a batch that belongs to

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/chain_batches.h"
+#include "training/losses/chain_batches.h"
 
 // The size tau of a passive-aggressive step (Crammer et al. 2006) for a sentence with m mislabelled tokens, where n is the squared
 // norm of the residual of the weights:
@@ -47,7 +47,7 @@ class Chains : public ChainBatches {
 
     // The loss over all sentences plus precision / 2 times the squared norm, and its gradient.
     double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const;
-    // One pass of AdaGrad over sentences in the given order, as in maxent.h. `decay` holds the prior's share in one visit: of T
+    // One pass of AdaGrad over sentences. `decay` holds the prior's share in one visit: of T
     // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple; weights of
     // parts of labels have another share and step size. `state` holds each weight and the sum of its squared gradients. Returns
     // the sum of the losses, each measured before its step.
@@ -70,6 +70,15 @@ class Chains : public ChainBatches {
     // The best label of each token.
     std::vector<int32_t> best(const float* weights, size_t threads) const;
 
+    // As a loss: see epoch.h.
+    using Batch = Work<float>;
+    static constexpr const char* kNoItem = "no such sentence";
+    size_t n_items() const { return n_sentences(); }
+    size_t n_groups() const { return 1 + edge_features() + nodes_->slots.n_features() + (triples_.empty() ? 0 : 1); }
+    double add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const;
+    template <typename Use>
+    void each_step(Batch& batch, size_t part, size_t parts, Use use) const;
+
    private:
     template <typename Real>
     double sum_gradient(const Real* weights, double* gradient, Team& team) const;
@@ -85,7 +94,6 @@ class Chains : public ChainBatches {
     void step_along(Work<float>& work, std::span<float> state, float size, float t) const;
     // The residual of each weight that has one, summed, in `found`. `sums` are all zero before and after.
     void sum_residuals(Work<float>& work, std::vector<float>& sums, std::vector<std::pair<size_t, float>>& found) const;
-    void check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const;
 
     // Work memory of evaluations, for one at a time: reused, as first writes to new memory are slow.
     mutable std::mutex evaluating_;

@@ -19,7 +19,7 @@
 #include "core/label_pairs.h"
 #include "core/label_parts.h"
 #include "features/sparse_features.h"
-#include "training/adagrad.h"
+#include "training/epoch.h"
 
 inline Loss loss_named(const std::string& name) {
     if (name == "likelihood") return Loss::likelihood;
@@ -372,20 +372,11 @@ class ChainItems {
             throw std::invalid_argument("labels, pairs or weights disagree with the sentences");
         if (base_ && base_->size() != (candidates_ ? candidates_->ids.size() : n_tokens_ * K_))
             throw std::invalid_argument("base scores and candidates disagree");
-        if (candidates_) check_candidates(*candidates_);
+        if (candidates_) check_candidates(*candidates_, n_tokens_, K_);
         const int32_t least = loss_ == Loss::likelihood ? -1 : 0;
         for (size_t t = 0; t < n_tokens_; ++t)
             if (gold_[t] < least || (gold_[t] >= 0 && static_cast<size_t>(gold_[t]) >= width(static_cast<int64_t>(t))))
                 throw std::invalid_argument("the label of a token is not among its candidates");
-    }
-
-    void check_candidates(const Csr& candidates) const {
-        const auto& [starts, own] = candidates;
-        if (starts.size() != n_tokens_ + 1) throw std::invalid_argument("candidates and tokens disagree");
-        check_offsets(starts, own.size(), "candidates and tokens disagree");
-        for (size_t t = 0; t < n_tokens_; ++t)
-            if (starts[t + 1] == starts[t]) throw std::invalid_argument("a token has no candidate labels");
-        check_rising(starts, own, K_, "candidate labels are out of range or out of order");
     }
 
    protected:

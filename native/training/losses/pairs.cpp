@@ -1,14 +1,9 @@
 // See pairs.h.
-#include "training/pairs.h"
+#include "training/losses/pairs.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
-#include "core/equal_items.h"
 #include "core/logarithms.h"
-#include "core/parallel.h"
-#include "core/sum_in_parts.h"
 #include "core/vectors.h"
 #include "training/adagrad.h"
 
@@ -30,14 +25,13 @@ Pairs::Pairs(PairData data)
 void Pairs::check() const {
     const auto& [starts, own] = data_.candidates;
     check_offsets(data_.sentences, n_tokens_, "sentence offsets must start at 0 and never decrease");
-    if (starts.size() != n_tokens_ + 1 || data_.left.size() != own.size() || data_.right.size() != own.size() ||
-        data_.gold.size() != n_tokens_ || (data_.weights && data_.weights->size() != n_tokens_))
+    check_candidates(data_.candidates, n_tokens_, data_.n_labels);
+    if (data_.left.size() != own.size() || data_.right.size() != own.size() || data_.gold.size() != n_tokens_ ||
+        (data_.weights && data_.weights->size() != n_tokens_))
         throw std::invalid_argument("candidates, scores and tokens disagree");
-    check_offsets(starts, own.size(), "candidates, scores and tokens disagree");
     for (size_t t = 0; t < n_tokens_; ++t)
-        if (starts[t + 1] <= starts[t] || data_.gold[t] < 0 || data_.gold[t] >= starts[t + 1] - starts[t])
-            throw std::invalid_argument("a token has no candidate labels, or its label is not among them");
-    check_rising(starts, own, data_.n_labels, "candidate labels are out of range or out of order");
+        if (data_.gold[t] < 0 || data_.gold[t] >= starts[t + 1] - starts[t])
+            throw std::invalid_argument("the label of a token is not among its candidates");
 }
 
 template <size_t Stride, typename W>
@@ -114,7 +108,7 @@ double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
 }
 
 template <typename W, typename Use>
-void Pairs::each_weight(const Edge& edge, Work<W>& work, size_t part, size_t parts, Use use) const {
+void Pairs::each_weight(const Edge& edge, const Work<W>& work, size_t part, size_t parts, Use use) const {
     const size_t m = work.m, n = work.n;
     const int32_t* from = labels(edge.left);
     const int32_t* to = labels(edge.right);
@@ -148,21 +142,32 @@ void Pairs::each_weight(const Edge& edge, Work<W>& work, size_t part, size_t par
     side(edge.right, n, layout_.node(layout_.nodes / 2), [](size_t, size_t l) { return l; });
 }
 
-const Pairs::Contexts& Pairs::contexts() const {
-    std::call_once(once_, [&] { contexts_ = merged(); });
-    return contexts_;
+double Pairs::add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const {
+    batch.items = items;
+    if (batch.works.size() < items.size()) batch.works.resize(items.size());
+    return add_in_order(loss, items.size(), batch.losses, team,
+                        [&](size_t i, size_t) { return residual<2>(static_cast<size_t>(items[i]), state, batch.works[i]); });
 }
 
-Pairs::Contexts Pairs::merged() const {
+template <typename Use>
+void Pairs::each_step(Batch& batch, size_t part, size_t parts, Use use) const {
+    for (size_t i = 0; i < batch.items.size(); ++i)
+        each_weight(edges_[static_cast<size_t>(batch.items[i])], batch.works[i], part, parts,
+                    [&](size_t at, size_t group, float r) { use(at, Share{group}, r); });
+}
+
+double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                   size_t threads) const {
+    return run_epoch(*this, state, order, L2Shares{decay}, AdaGrad{rate}, batch, threads);
+}
+
+EqualItems Pairs::equal_contexts() const {
     const auto& [starts, own] = data_.candidates;
     const auto key = [](uint64_t hash, const SparseFeatures& from, size_t t) {
         return combined(hash, row_of(from.features.offsets, from.features.ids, t));
     };
-    const auto same = [](const auto& offsets, const auto& values, size_t a, size_t b) {
-        return std::ranges::equal(row_of(offsets, values, a), row_of(offsets, values, b));
-    };
     const auto same_features = [&](const SparseFeatures& from, size_t a, size_t b) {
-        return same(from.features.offsets, from.features.ids, a, b);
+        return equal_rows(from.features.offsets, from.features.ids, a, b);
     };
     const EqualItems tokens = equal_items(
         n_tokens_,
@@ -171,12 +176,12 @@ Pairs::Contexts Pairs::merged() const {
             return node_ ? key(hash, *node_, t) : combined(hash, row_of(starts, data_.left, t));
         },
         [&](size_t a, size_t b) {
-            return same(starts, own, a, b) && same(starts, data_.left, a, b) && same(starts, data_.right, a, b) &&
-                   (!node_ || same_features(*node_, a, b));
+            return equal_rows(starts, own, a, b) && equal_rows(starts, data_.left, a, b) &&
+                   equal_rows(starts, data_.right, a, b) && (!node_ || same_features(*node_, a, b));
         });
     const auto class_of = [&](int64_t token) { return token < 0 ? -1 : tokens.of[static_cast<size_t>(token)]; };
     const auto token = [](int64_t t) { return static_cast<size_t>(t); };
-    const EqualItems found = equal_items(
+    return equal_items(
         edges_.size(),
         [&](size_t e) {
             const auto [left, right] = edges_[e];
@@ -189,88 +194,26 @@ Pairs::Contexts Pairs::merged() const {
             return class_of(left) == class_of(edges_[b].left) && class_of(right) == class_of(edges_[b].right) &&
                    (!edge_ || right < 0 || same_features(*edge_, token(right), token(edges_[b].right)));
         });
-    // Edges by context, then by gold pair; those of equal keys stay in order.
-    std::vector<size_t> order(edges_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return found.of[a] != found.of[b] ? found.of[a] < found.of[b] : gold(edges_[a]) < gold(edges_[b]);
-    });
-    Contexts merged;
-    merged.offsets.push_back(0);
-    for (size_t i = 0; i < order.size();) {
-        const int64_t own_class = found.of[order[i]];
-        const Edge edge = edges_[found.first[static_cast<size_t>(own_class)]];
-        double total = 0.0;
-        while (i < order.size() && found.of[order[i]] == own_class) {
-            const size_t pair = gold(edges_[order[i]]);
-            double count = 0.0;
-            for (; i < order.size() && found.of[order[i]] == own_class && gold(edges_[order[i]]) == pair; ++i)
-                count += static_cast<double>(weight(edges_[order[i]]));
-            merged.gold.push_back(pair);
-            merged.counts.push_back(count);
-            total += count;
-        }
-        if (width(edge.left) * width(edge.right) == 1) {  // one possible pair: no loss and no gradient
-            merged.gold.resize(merged.offsets.back());
-            merged.counts.resize(merged.offsets.back());
-            continue;
-        }
-        merged.edges.push_back(edge);
-        merged.totals.push_back(total);
-        merged.offsets.push_back(merged.gold.size());
-    }
-    return merged;
 }
 
-double Pairs::objective(const double* weights, double precision, double* gradient, size_t threads) const {
-    const Contexts& all = contexts();
-    const double loss = sum_in_parts(all.edges.size(), size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
-        Work<double> work;
-        double part = 0.0;
-        for (size_t c = begin; c < end; ++c) {
-            scores<1>(all.edges[c], weights, work);
-            for (size_t i = all.offsets[c]; i < all.offsets[c + 1]; ++i) part -= all.counts[i] * work.r[all.gold[i]];
-            part += all.totals[c] * softmax(work.r);
-            for (double& value : work.r) value *= all.totals[c];
-            for (size_t i = all.offsets[c]; i < all.offsets[c + 1]; ++i) work.r[all.gold[i]] -= all.counts[i];
-            each_weight(all.edges[c], work, 0, 1, [&](size_t at, size_t, double r) { sums[at] += r; });
-        }
-        return part;
+const MergedContexts& Pairs::merged() const {
+    std::call_once(once_, [&] {
+        merged_ = merge_contexts(
+            equal_contexts(), [&](size_t e) { return width(edges_[e].left) * width(edges_[e].right); },
+            [&](size_t e, auto add) { add(gold(edges_[e]), static_cast<double>(weight(edges_[e]))); });
     });
-    double norm = 0.0;
-    for (size_t i = 0; i < size(); ++i) {
-        norm += weights[i] * weights[i];
-        gradient[i] += precision * weights[i];
-    }
-    return loss + 0.5 * precision * norm;
+    return merged_;
 }
 
-double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
-                   size_t threads) const {
-    if (state.size() != 2 * size() || decay.size() != 1 + edge_features() + node_features() || batch < 1)
-        throw std::invalid_argument("weights and slots disagree in number");
-    for (size_t i = 0; i < order.size(); ++i)
-        if (order[i] < 0 || static_cast<size_t>(order[i]) >= edges_.size()) throw std::invalid_argument("no such edge");
-    float* w = state.data();
-    std::vector<Work<float>> works(std::min(batch, order.size()));
-    std::vector<double> losses(std::min(batch, order.size()));
-    double loss = 0.0;
-    Team team(useful_threads(threads, std::min(batch, order.size())));
-    for (size_t start = 0; start < order.size(); start += batch) {
-        const size_t count = std::min(batch, order.size() - start);
-        team.run([&](size_t part, size_t parts) {
-            for (size_t i = part; i < count; i += parts)
-                losses[i] = residual<2>(static_cast<size_t>(order[start + i]), w, works[i]);
-        });
-        for (size_t i = 0; i < count; ++i) loss += losses[i];
-        team.run([&](size_t part, size_t parts) {
-            for (size_t i = 0; i < count; ++i)
-                each_weight(edges_[static_cast<size_t>(order[start + i])], works[i], part, parts,
-                            [&](size_t at, size_t shrink, float r) {
-                                float* pair = w + 2 * at;
-                                adagrad_step(pair, r + decay[shrink] * pair[0], rate);
-                            });
-        });
-    }
+double Pairs::add_context(double loss, size_t context, const double* weights, Context& work, double* gradient) const {
+    const MergedContexts& all = merged_;
+    const Edge& edge = edges_[all.contexts[context]];
+    const size_t first = all.offsets[context], last = all.offsets[context + 1];
+    scores<1>(edge, weights, work);
+    for (size_t i = first; i < last; ++i) loss -= all.counts[i] * work.r[all.outcomes[i]];
+    loss += all.totals[context] * softmax(work.r);
+    for (double& value : work.r) value *= all.totals[context];
+    for (size_t i = first; i < last; ++i) work.r[all.outcomes[i]] -= all.counts[i];
+    each_weight(edge, work, 0, 1, [&](size_t at, size_t, double r) { gradient[at] += r; });
     return loss;
 }

@@ -7,7 +7,6 @@
 // probabilities, and without A and B, it is the pair model given the nodes. Sentences start and end with a boundary symbol
 // (label K), so a sentence of n tokens has n + 1 edges. The order of weights is T, U, A, B.
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,9 +14,10 @@
 #include <vector>
 
 #include "chain/weight_layout.h"
-#include "core/array.h"
 #include "core/label_pairs.h"
 #include "features/sparse_features.h"
+#include "training/epoch.h"
+#include "training/losses/merged_contexts.h"
 
 // Sentences, the candidate labels of their tokens, and the weights that score them.
 struct PairData {
@@ -32,38 +32,48 @@ struct PairData {
 };
 
 class Pairs {
+    template <typename W>
+    struct Work {
+        std::vector<W> a, b, r;      // node scores, then residuals; r is (m, n)
+        std::vector<int32_t> pairs;  // label pairs of the candidates, ascending
+        size_t m = 0, n = 0;
+    };
+
    public:
     explicit Pairs(PairData data);
 
     size_t size() const { return layout_.size(); }
     size_t n_edges() const { return edges_.size(); }
     // The number of distinct contexts with more than one pair of candidates.
-    size_t n_contexts() const { return contexts().edges.size(); }
+    size_t n_contexts() const { return merged().size(); }
 
     // -L and its gradient. The result does not depend on the number of threads.
-    double objective(const double* weights, double precision, double* gradient, size_t threads) const;
-
-    // One pass of AdaGrad over edges in the given order, as in maxent.h. `decay` holds the prior's share in one visit of each
-    // weight: of T, then of each edge feature, then of each node feature.
+    double objective(const double* weights, double precision, double* gradient, size_t threads) const {
+        return objective_over(*this, n_contexts(), weights, L2{precision}, gradient, threads);
+    }
+    // One pass of AdaGrad over edges. `decay` holds the prior's share in one visit of each weight: of T, then of each edge
+    // feature, then of each node feature.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;
+
+    // As a loss: see epoch.h.
+    struct Batch {
+        std::span<const int64_t> items;
+        std::vector<Work<float>> works;
+        std::vector<double> losses;
+    };
+    using Context = Work<double>;
+    static constexpr const char* kNoItem = "no such edge";
+    size_t n_items() const { return edges_.size(); }
+    size_t n_groups() const { return 1 + edge_features() + node_features(); }
+    double add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const;
+    template <typename Use>
+    void each_step(Batch& batch, size_t part, size_t parts, Use use) const;
+    double add_context(double loss, size_t context, const double* weights, Context& work, double* gradient) const;
 
    private:
     struct Edge {
         int64_t left, right;  // tokens, -1 for the boundary
-    };
-    // Distinct contexts: an edge of each, n(c), and the pairs of gold candidates with n(c, y, y').
-    struct Contexts {
-        std::vector<Edge> edges;
-        std::vector<double> totals;
-        std::vector<size_t> offsets, gold;
-        std::vector<double> counts;
-    };
-    template <typename W>
-    struct Work {
-        std::vector<W> a, b, r;      // node scores, then residuals; r is (m, n)
-        std::vector<int32_t> pairs;  // label pairs of the candidates, ascending
-        size_t m = 0, n = 0;
     };
 
     size_t edge_features() const { return edge_ ? edge_->slots.n_features() : 0; }
@@ -82,8 +92,8 @@ class Pairs {
     float weight(const Edge& edge) const {
         return data_.weights ? (*data_.weights)[static_cast<size_t>(edge.right >= 0 ? edge.right : edge.left)] : 1.0f;
     }
-    const Contexts& contexts() const;
-    Contexts merged() const;
+    const MergedContexts& merged() const;
+    EqualItems equal_contexts() const;
 
     // Scores of the pairs of candidates of an edge. Weights are `Stride` floats apart.
     template <size_t Stride, typename W>
@@ -95,9 +105,9 @@ class Pairs {
     void node_scores(int64_t token, const Array<float>& fixed, const W* weights, size_t base, std::vector<W>& out) const;
     template <typename W>
     void list_pairs(const Edge& edge, Work<W>& work) const;
-    // Calls use(weight, index of its decay, gradient) for each weight of an edge that belongs to this part.
+    // Calls use(weight, its group, gradient) for each weight of an edge that belongs to this part.
     template <typename W, typename Use>
-    void each_weight(const Edge& edge, Work<W>& work, size_t part, size_t parts, Use use) const;
+    void each_weight(const Edge& edge, const Work<W>& work, size_t part, size_t parts, Use use) const;
     void check() const;
 
     PairData data_;
@@ -108,5 +118,5 @@ class Pairs {
     std::vector<Edge> edges_;
     int32_t boundary_;
     mutable std::once_flag once_;  // the objective merges contexts when it is first computed
-    mutable Contexts contexts_;
+    mutable MergedContexts merged_;
 };

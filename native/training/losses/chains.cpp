@@ -1,7 +1,8 @@
 // See chains.h.
-#include "training/chains.h"
+#include "training/losses/chains.h"
 
 #include "chain/lattice.h"
+#include "training/adagrad.h"
 
 namespace {
 
@@ -35,7 +36,7 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
     double loss = 0.0;
     for (size_t start = 0; start < order.size(); start += batch) {
         work.first_group = start / kLargeGroup;
-        loss += residuals_of<1>(order.data() + start, std::min(batch, order.size() - start), weights, work, team);
+        loss += residuals_of<1>(std::span(order).subspan(start, std::min(batch, order.size() - start)), weights, work, team);
         team.run([&](size_t part, size_t parts) {
             const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
             if (work.n_groups > 0)
@@ -51,69 +52,50 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
     return loss;
 }
 
-void Chains::check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const {
-    if (state.size() != 2 * size() || batch < 1) throw std::invalid_argument("weights and slots disagree in number");
-    for (size_t i = 0; i < order.size(); ++i)
-        if (order[i] < 0 || static_cast<size_t>(order[i]) >= n_sentences()) throw std::invalid_argument("no such sentence");
-}
-
 double Chains::objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const {
     const std::lock_guard<std::mutex> guard(evaluating_);
     std::fill(gradient, gradient + size(), 0.0);
     if (!exact) single_.assign(weights, weights + size());
     Team team(useful_threads(threads, n_sentences()));
     double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
-    double norm = 0.0;
-    for (size_t i = 0; i < n_pairs(); ++i) {
-        gradient[i] = free_[i] ? gradient[i] + precision * weights[i] : 0.0;
-        norm += free_[i] ? weights[i] * weights[i] : 0.0;
+    return loss + L2{precision}.add(weights, gradient, size(), n_pairs(), free_.data());
+}
+
+double Chains::add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const {
+    if (all_labels()) batch.table.resize(n_pairs());
+    return loss + residuals_of<2>(items, state, batch, team);
+}
+
+template <typename Use>
+void Chains::each_step(Batch& batch, size_t part, size_t parts, Use use) const {
+    const size_t nodes = 1 + edge_features(), triples = n_groups() - 1;
+    each_node_weight(batch, kNearlyCertain, part, parts, [&](size_t at, int32_t f, float r, bool of_part) {
+        const size_t group = nodes + static_cast<size_t>(f);
+        use(at, of_part ? Share{group, kPartDecay, kPartRate} : Share{group}, r);
+    });
+    each_edge_weight(batch, kNegligiblePair, part, parts,
+                     [&](size_t at, int32_t g, float r) { use(at, Share{1 + static_cast<size_t>(g)}, r); });
+    each_triple(batch, kNegligible, part, parts, [&](size_t at, float r) { use(at, Share{triples}, r); });
+    if (!all_labels()) {
+        each_pair(batch, part, parts, [&](size_t at, float r) {
+            if (free_[at]) use(at, Share{0, 0.0f}, r);
+        });
+        return;
     }
-    for (size_t i = n_pairs(); i < size(); ++i) gradient[i] += precision * weights[i];
-    norm += dot(weights + n_pairs(), weights + n_pairs(), size() - n_pairs());
-    return loss + 0.5 * precision * norm;
+    // A step for each label pair, along its sum over the batch.
+    std::vector<float>& table = batch.table;
+    each_pair(batch, part, parts, [&](size_t at, float r) { table[at] += r; });
+    const Share share{0, static_cast<float>(batch.sentences.size())};
+    for (size_t y = part; y <= K_; y += parts)
+        for (size_t at = pairs_.row(y); at < pairs_.row(y + 1); ++at) {
+            if (free_[at] && table[at] != 0.0f) use(at, share, table[at]);
+            table[at] = 0.0f;
+        }
 }
 
 double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate,
                     size_t batch, size_t threads) const {
-    check_pass(state, order, batch);
-    const size_t features = 1 + edge_features() + nodes_->slots.n_features();
-    if (decay.size() != features + (triples_.empty() ? 0 : 1)) throw std::invalid_argument("decay and features disagree");
-    float* w = state.data();
-    Work<float> work;
-    std::vector<float> table(all_labels() ? n_pairs() : 0);
-    double loss = 0.0;
-    Team team(useful_threads(threads, std::min(batch, order.size())));
-    auto step = [&](size_t at, float shrink, float r, float scale = 1.0f) {
-        float* pair = w + 2 * at;
-        adagrad_step(pair, r + shrink * pair[0], scale * rate);
-    };
-    for (size_t start = 0; start < order.size(); start += batch) {
-        const size_t count = std::min(batch, order.size() - start);
-        loss += residuals_of<2>(order.data() + start, count, w, work, team);
-        team.run([&](size_t part, size_t parts) {
-            each_node_weight(work, kNearlyCertain, part, parts, [&](size_t at, int32_t f, float r, bool of_part) {
-                const float shrink = decay[1 + edge_features() + static_cast<size_t>(f)];
-                of_part ? step(at, kPartDecay * shrink, r, kPartRate) : step(at, shrink, r);
-            });
-            each_edge_weight(work, kNegligiblePair, part, parts,
-                             [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
-            each_triple(work, kNegligible, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
-            if (!all_labels()) {
-                each_pair(work, part, parts, [&](size_t at, float r) {
-                    if (free_[at]) step(at, 0.0f, r);
-                });
-                return;
-            }
-            each_pair(work, part, parts, [&](size_t at, float r) { table[at] += r; });
-            const float shrink = decay[0] * static_cast<float>(count);
-            for (size_t y = part; y <= K_; y += parts)
-                for (size_t at = pairs_.row(y); at < pairs_.row(y + 1); ++at) {
-                    if (free_[at] && table[at] != 0.0f) step(at, shrink, table[at]);
-                    table[at] = 0.0f;
-                }
-        });
-    }
-    return loss;
+    return run_epoch(*this, state, order, L2Shares{decay}, AdaGrad{rate}, batch, threads);
 }
 
 template <typename Use>
@@ -130,7 +112,7 @@ void Chains::each_residual(Work<float>& work, Use use) const {
 
 double Chains::descend(std::span<float> state, std::span<const int64_t> order, double shrink, double rate, double time) const {
     constexpr double kLeastFactor = 1e-3, kLeastScale = 1e-18;
-    check_pass(state, order, 1);
+    check_steps(*this, state, order, 1);
     if (!(shrink >= 0.0) || !(rate >= 0.0) || !(time >= 0.0) || edges_ || !triples_.empty())
         throw std::invalid_argument("no such steps of gradient descent");
     float* w = state.data();
@@ -157,7 +139,7 @@ double Chains::descend(std::span<float> state, std::span<const int64_t> order, d
                 for (int64_t slot = nodes_->slots.begin(f); slot < nodes_->slots.end(f); ++slot)
                     update(layout_.node(static_cast<size_t>(slot)));
             });
-        loss += residuals_of<2>(order.data() + i, 1, w, work, alone);
+        loss += residuals_of<2>(order.subspan(i, 1), w, work, alone);
         each_residual(work, [&](size_t at, float r) { w[2 * at] -= static_cast<float>(eta) * r; });
         if (scale < kLeastScale) update_all();
     }
@@ -168,13 +150,13 @@ double Chains::descend(std::span<float> state, std::span<const int64_t> order, d
 template <typename Correct>
 std::vector<float> Chains::correct_mistakes(std::span<float> state, std::span<const int64_t> order, double time, double step,
                                             Correct correct) const {
-    check_pass(state, order, 1);
+    check_steps(*this, state, order, 1);
     if (loss_ != Loss::perceptron) throw std::invalid_argument("steps for mistakes need the loss perceptron");
     Work<float> work;
     Team alone(1);
     std::vector<float> reported(order.size(), 0.0f);
     for (size_t i = 0; i < order.size(); ++i, time += step) {
-        residuals_of<2>(order.data() + i, 1, state.data(), work, alone);
+        residuals_of<2>(order.subspan(i, 1), state.data(), work, alone);
         const Chain<float>& chain = work.chains[0];
         size_t missed = 0;
         for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
