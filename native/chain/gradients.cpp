@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
-#include "chain/log_steps.h"
+#include "chain/shapes/pruned.h"
 #include "core/logarithms.h"
 #include "core/vectors.h"
 
@@ -51,130 +52,8 @@ bool all_known(const Chain<Real>& c) {
     return std::all_of(c.gold.begin(), c.gold.begin() + static_cast<std::ptrdiff_t>(c.n), [](int32_t y) { return y >= 0; });
 }
 
-// Turns potentials into expectations. Returns log Z of the potentials, or NaN if their range exceeds float32.
-//
-//     alpha_j(l) = node_j(l) sum_k alpha_j-1(k) edge_j(k, l) / scale_j,  scale_j such that alpha_j sums to 1
-//     beta_j-1(k) = sum_l edge_j(k, l) b_j(l),  b_j(l) = node_j(l) beta_j(l) / scale_j
-//     P(y_j-1 = k, y_j = l) = alpha_j-1(k) edge_j(k, l) b_j(l)
-CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at,
-                                         float* node, float* block, float* alpha, float* beta, float* scale) {
-    double log_z = 0.0;
-    for (size_t j = 0; j < n; ++j) {
-        const size_t m = width[j];
-        float* a = alpha + node_at[j];
-        const float* e = block + block_at[j];
-        if (j == 0) {
-            for (size_t l = 0; l < m; ++l) a[l] = e[l];
-        } else {
-            const float* before = alpha + node_at[j - 1];
-            for (size_t l = 0; l < m; ++l) a[l] = before[0] * e[l];
-            for (size_t k = 1; k < width[j - 1]; ++k) {
-                const float x = before[k];
-                const float* row = e + k * m;
-                for (size_t l = 0; l < m; ++l) a[l] += x * row[l];
-            }
-        }
-        float sum = 0.0f;
-        for (size_t l = 0; l < m; ++l) {
-            a[l] *= node[node_at[j] + l];
-            sum += a[l];
-        }
-        if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
-        scale[j] = 1.0f / sum;
-        for (size_t l = 0; l < m; ++l) a[l] *= scale[j];
-        log_z += portable_log(static_cast<double>(sum));
-    }
-    float* end = block + block_at[n];
-    float* last = alpha + node_at[n - 1];
-    float sum = 0.0f;
-    for (size_t k = 0; k < width[n - 1]; ++k) sum += last[k] * end[k];
-    if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
-    log_z += portable_log(static_cast<double>(sum));
-    for (size_t k = 0; k < width[n - 1]; ++k) {
-        beta[k] = end[k] / sum;
-        end[k] = last[k] * beta[k];
-    }
-    for (size_t j = n; j-- > 0;) {
-        const size_t m = width[j];
-        float* p = node + node_at[j];
-        const float* a = alpha + node_at[j];
-        // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
-        float largest = 0.0f;
-        for (size_t l = 0; l < m; ++l) {
-            largest = beta[l] > largest ? beta[l] : largest;
-            const float b = p[l] * beta[l] * scale[j];
-            p[l] = a[l] * beta[l];
-            beta[l] = b;
-        }
-        if (!(largest < kLargestBeta)) return std::numeric_limits<double>::quiet_NaN();
-        float* e = block + block_at[j];
-        if (j == 0) {
-            for (size_t l = 0; l < m; ++l) e[l] *= beta[l];
-            break;
-        }
-        const float* before = alpha + node_at[j - 1];
-        float* next = beta + m;
-        for (size_t k = 0; k < width[j - 1]; ++k) {
-            float* row = e + k * m;
-            const float x = before[k];
-            float total = 0.0f;
-            for (size_t l = 0; l < m; ++l) {
-                const float t = row[l] * beta[l];
-                total += t;
-                row[l] = x * t;
-            }
-            next[k] = total;
-        }
-        beta = next;
-    }
-    return log_z;
-}
-
-CORATE_FOR_EACH_PROCESSOR
-double float_expectations(Chain<float>& c, double* shift) {
-    *shift = exponentiate(c.node.data(), c.node_at.data(), c.n) + exponentiate(c.block.data(), c.block_at.data(), c.n + 1);
-    return scaled_expectations(c.n, c.width.data(), c.node_at.data(), c.block_at.data(), c.node.data(), c.block.data(),
-                               c.alpha.data(), c.beta.data(), c.scale.data());
-}
-
-template <typename Real>
-void make_room(Chain<Real>& c) {
-    c.alpha.resize(c.node.size());
-    c.beta.resize(c.node.size());
-    c.scale.resize(c.n + 1);
-}
-
-// Turns scores into expectations, in log space. Returns log Z.
-double log_expectations(Chain<double>& c) {
-    make_room(c);
-    const double nothing = 0.0;  // alpha before the first position
-    const auto alpha = [&](size_t j) { return c.alpha.data() + c.node_at[j]; };
-    const auto beta = [&](size_t j) { return c.beta.data() + c.node_at[j]; };
-    std::vector<double> terms;
-    for (size_t j = 0; j < c.n; ++j)
-        log_forward(j == 0 ? &nothing : alpha(j - 1), c.rows(j), c.edges(j), c.nodes(j), c.width[j], alpha(j), terms);
-    const size_t m = c.width[c.n - 1];
-    terms.resize(m);
-    for (size_t k = 0; k < m; ++k) terms[k] = alpha(c.n - 1)[k] + c.edges(c.n)[k];
-    const double log_z = log_sum(terms.data(), m);
-    for (size_t k = 0; k < m; ++k) {
-        beta(c.n - 1)[k] = c.edges(c.n)[k];
-        c.edges(c.n)[k] = fast_exp(terms[k] - log_z);
-    }
-    for (size_t j = c.n; j-- > 0;) {
-        const size_t wide = c.width[j];
-        const double* before = j == 0 ? &nothing : alpha(j - 1);
-        log_backward(c.edges(j), c.nodes(j), beta(j), wide, c.rows(j), j == 0 ? nullptr : beta(j - 1), terms,
-                     [&](size_t k, const double* term) {
-                         double* row = c.edges(j) + k * wide;
-                         for (size_t l = 0; l < wide; ++l) row[l] = before[k] + term[l] - log_z;
-                         exponentiate(row, wide);
-                     });
-        for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] = alpha(j)[l] + beta(j)[l] - log_z;
-        exponentiate(c.nodes(j), wide);
-    }
-    return log_z;
-}
+double expectations(Chain<float>& c) { return scaled_expectations(c); }
+double expectations(Chain<double>& c) { return log_expectations(c); }
 
 // Gives an impossible score to each label that contradicts a known label.
 template <typename Real>
@@ -204,30 +83,12 @@ double partial_likelihood(Chain<Real>& c, Real impossible) {
 
 }  // namespace
 
-double expectations(Chain<float>& c) {
-    if (c.second) return second_expectations(c);
-    make_room(c);
-    double shift;
-    const double log_z = float_expectations(c, &shift);
-    return shift + log_z;
-}
-
-double expectations(Chain<double>& c) { return c.second ? second_expectations(c) : log_expectations(c); }
-
-double likelihood(Chain<float>& c) {
-    if (!all_known(c)) return partial_likelihood(c, -1e30f);
+template <typename Real>
+double likelihood(Chain<Real>& c) {
+    if (!all_known(c)) return partial_likelihood(c, std::is_same_v<Real, float> ? Real(-1e30f) : Real(-INFINITY));
     const double gold = gold_score(c);
     const double log_z = expectations(c);
-    if (!std::isfinite(log_z)) return std::numeric_limits<double>::quiet_NaN();
-    subtract_gold(c);
-    return log_z - gold;
-}
-
-double likelihood(Chain<double>& c) {
-    if (!all_known(c)) return partial_likelihood(c, -static_cast<double>(INFINITY));
-    const double gold = gold_score(c);
-    const double log_z = expectations(c);
-    subtract_gold(c);
+    if (std::isfinite(log_z)) subtract_gold(c);
     return log_z - gold;
 }
 
@@ -289,7 +150,7 @@ double memm(Chain<Real>& c) {
 template <typename Real>
 double perceptron(Chain<Real>& c) {
     const double gold = gold_score(c);
-    make_room(c);
+    c.alpha.resize(c.node.size());
     c.back.resize(c.node.size());
     c.best.resize(c.n);
     for (size_t j = 0; j < c.n; ++j) {
@@ -333,6 +194,8 @@ double perceptron(Chain<Real>& c) {
     return std::max(0.0, top - gold);
 }
 
+template double likelihood(Chain<float>&);
+template double likelihood(Chain<double>&);
 template double piecewise(Chain<float>&);
 template double piecewise(Chain<double>&);
 template double memm(Chain<float>&);

@@ -305,7 +305,7 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
     // Scales are zero for bad sentences and for sentences that have ended.
     const auto scaled = [&](size_t s, float sum) {
-        if (!(sum > kSmallestSum)) bad_[s] = 1;
+        if (!(sum > kSmallestSum<float>)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
         losses_[s] += portable_log(static_cast<double>(sum));
         return 1.0f / sum;
@@ -342,7 +342,7 @@ void SparseGroup::backward(const SparsePairs& pairs) {
         combine_tiles(transposed_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
         // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         for (size_t s = 0; s < n; ++s)
-            if (!(largest[s] < kLargestBeta)) bad_[s] = 1;
+            if (!(largest[s] < kLargestBeta<float>)) bad_[s] = 1;
         rows_of_tiles(transposed_.data(), stride_, stride_, nodes(j));
     }
 }
