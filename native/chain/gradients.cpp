@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "chain/shapes/best.h"
 #include "chain/shapes/pruned.h"
 #include "core/logarithms.h"
 #include "core/vectors.h"
@@ -33,17 +34,23 @@ double gold_score(Chain<Real>& c) {
     return score + static_cast<double>(c.edges(c.n)[before]);
 }
 
+// Adds to the labels and pairs of a labelling.
+template <typename Real>
+void add_labelling(Chain<Real>& c, const std::vector<int32_t>& labels, Real count) {
+    size_t before = 0;
+    for (size_t j = 0; j < c.n; ++j) {
+        const auto y = static_cast<size_t>(labels[j]);
+        c.nodes(j)[y] += count;
+        c.edges(j)[before * c.width[j] + y] += count;
+        before = y;
+    }
+    c.edges(c.n)[before] += count;
+}
+
 // Turns expectations into residuals: subtracts 1 at the gold labels, pairs and triples.
 template <typename Real>
 void subtract_gold(Chain<Real>& c) {
-    size_t before = 0;
-    for (size_t j = 0; j < c.n; ++j) {
-        const auto y = static_cast<size_t>(c.gold[j]);
-        c.nodes(j)[y] -= Real(1);
-        c.edges(j)[before * c.width[j] + y] -= Real(1);
-        before = y;
-    }
-    c.edges(c.n)[before] -= Real(1);
+    add_labelling(c, c.gold, Real(-1));
     for (size_t j = 0; c.second && j <= c.n; ++j) gold_triple(c, j) -= Real(1);
 }
 
@@ -150,48 +157,25 @@ double memm(Chain<Real>& c) {
 template <typename Real>
 double perceptron(Chain<Real>& c) {
     const double gold = gold_score(c);
-    c.alpha.resize(c.node.size());
-    c.back.resize(c.node.size());
+    const Real nothing = 0;
+    c.alpha.resize(c.node.size() + 1);  // of all positions and of the end
+    c.back.resize(c.node.size() + 1);
     c.best.resize(c.n);
-    for (size_t j = 0; j < c.n; ++j) {
-        const size_t m = c.width[j], before = j == 0 ? 1 : c.width[j - 1];
-        Real* a = c.alpha.data() + c.node_at[j];
-        int32_t* back = c.back.data() + c.node_at[j];
-        for (size_t k = 0; k < before; ++k) {
-            const Real x = j == 0 ? Real(0) : c.alpha[c.node_at[j - 1] + k];
-            const Real* row = c.edges(j) + k * m;
-            for (size_t l = 0; l < m; ++l)
-                if (k == 0 || x + row[l] > a[l]) {
-                    a[l] = x + row[l];
-                    back[l] = static_cast<int32_t>(k);
-                }
-        }
-        for (size_t l = 0; l < m; ++l) a[l] += c.nodes(j)[l];
-    }
-    const Real* last = c.alpha.data() + c.node_at[c.n - 1];
-    size_t arg = 0;
-    for (size_t k = 1; k < c.width[c.n - 1]; ++k)
-        if (last[k] + c.edges(c.n)[k] > last[arg] + c.edges(c.n)[arg]) arg = k;
-    const double top = static_cast<double>(last[arg] + c.edges(c.n)[arg]);
+    for (size_t j = 0; j <= c.n; ++j)
+        best_step(j == 0 ? &nothing : c.alpha.data() + c.node_at[j - 1], c.rows(j), c.edges(j), c.width[j], 1,
+                  j == c.n ? &nothing : c.nodes(j), c.width[j], c.alpha.data() + c.node_at[j], c.back.data() + c.node_at[j]);
     bool correct = true;
+    size_t arg = 0;
     for (size_t j = c.n; j-- > 0;) {
-        c.best[j] = static_cast<int32_t>(arg);
+        arg = static_cast<size_t>(c.best[j] = c.back[c.node_at[j + 1] + arg]);
         correct = correct && c.best[j] == c.gold[j];
-        arg = static_cast<size_t>(c.back[c.node_at[j] + arg]);
     }
     std::fill(c.node.begin(), c.node.end(), Real(0));
     std::fill(c.block.begin(), c.block.end(), Real(0));
     if (correct) return 0.0;
-    size_t before = 0;
-    for (size_t j = 0; j < c.n; ++j) {
-        const auto y = static_cast<size_t>(c.best[j]);
-        c.nodes(j)[y] += Real(1);
-        c.edges(j)[before * c.width[j] + y] += Real(1);
-        before = y;
-    }
-    c.edges(c.n)[before] += Real(1);
+    add_labelling(c, c.best, Real(1));
     subtract_gold(c);
-    return std::max(0.0, top - gold);
+    return std::max(0.0, static_cast<double>(c.alpha.back()) - gold);
 }
 
 template double likelihood(Chain<float>&);

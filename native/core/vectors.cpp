@@ -152,6 +152,13 @@ CORATE_INLINE Real multiply_rows_of(Real* a, const Real* b, size_t n) {
 }
 
 template <typename Real>
+CORATE_INLINE Real scaled_product_of(Real* a, const Real* b, size_t n) {
+    const Real sum = multiply_rows_of(a, b, n), scale = sum > kSmallestSum<Real> ? Real(1) / sum : Real(0);
+    for (size_t l = 0; l < n; ++l) a[l] *= scale;
+    return sum;
+}
+
+template <typename Real>
 CORATE_INLINE Real combine_rows_of(Real* node, Real* beta, const Real* alpha, Real scale, size_t n) {
     Real largest = 0;
     for (size_t l = 0; l < n; ++l) {
@@ -179,6 +186,7 @@ CORATE_INLINE Real combine_rows_of(Real* node, Real* beta, const Real* alpha, Re
         return exponentiate_rows_of(values, rows, width, stride);                                                              \
     }                                                                                                                          \
     CORATE_FOR_EACH_PROCESSOR Real multiply_rows(Real* a, const Real* b, size_t n) { return multiply_rows_of(a, b, n); }       \
+    CORATE_FOR_EACH_PROCESSOR Real scaled_product(Real* a, const Real* b, size_t n) { return scaled_product_of(a, b, n); }     \
     CORATE_FOR_EACH_PROCESSOR void scale_row(Real* a, Real factor, size_t n) {                                                 \
         for (size_t l = 0; l < n; ++l) a[l] *= factor;                                                                         \
     }                                                                                                                          \

@@ -114,6 +114,8 @@ CORATE_INLINE double exponentiate(Real* values, const size_t* at, size_t count) 
     double exponentiate_rows(Real* values, size_t rows, size_t width, size_t stride);                                         \
     /* a *= b; returns the sum of a. */                                                                                       \
     Real multiply_rows(Real* a, const Real* b, size_t n);                                                                     \
+    /* The same, and divides a by its sum, if this exceeds kSmallestSum; otherwise, a becomes 0. */                           \
+    Real scaled_product(Real* a, const Real* b, size_t n);                                                                    \
     void scale_row(Real* a, Real factor, size_t n);                                                                           \
     /* Combines forward and backward: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta. */ \
     Real combine_rows(Real* node, Real* beta, const Real* alpha, Real scale, size_t n);

@@ -1,4 +1,4 @@
-// Lattices in which every position has all K labels, in float64. The equations are those of full_group.h.
+// Lattices in which every position has all K labels, in float64. The sums are those of full_group.h, for one sentence.
 //
 // The potentials of the edges to a token depend on the list of its edge features only. A text has few different lists, so the
 // potentials of each are kept between sentences.

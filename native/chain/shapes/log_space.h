@@ -1,5 +1,5 @@
-// Forward-backward in log space with float64 sums: the fallback of all other shapes. It is never out of range, and 5 to 20 times
-// slower.
+// Forward-backward in log space with float64 sums: the fallback of all other shapes. It is never out of range, and 4 to 9 times
+// slower than scaled products in float64 (9 to 235 labels, both orders).
 //
 //     alpha_j(l) = node_j(l) + log sum_k exp(alpha_j-1(k) + edge_j(k, l))
 //     beta_j-1(k) = log sum_l exp(edge_j(k, l) + node_j(l) + beta_j(l))

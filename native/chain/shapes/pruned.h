@@ -6,6 +6,9 @@
 //
 // In second-order chains, labels k and l are pairs of neighbouring labels that share one label, node_j is a pair's score with that
 // of its last label, and edge_j are scores of triples. Potentials are exp(score - largest score of the block).
+//
+// Why it exists: with four candidates for each token, it is 1.6, 4 and 46 times faster than a group (full_group.h) of all 9, 50 and
+// 235 labels. Triples are 2.6 and 18 times faster than the same labels, 3 and 9, as a first-order chain of pairs.
 #pragma once
 #include "chain/chain.h"
 

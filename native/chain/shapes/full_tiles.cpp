@@ -1,5 +1,5 @@
-// See sparse_chains.h.
-#include "chain/sparse_chains.h"
+// See full_tiles.h.
+#include "chain/shapes/full_tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +69,7 @@ CORATE_INLINE Tile<Bytes> sum_of(const float* tiles, size_t labels) {
     return sum;
 }
 
-// The sum over k of the step to label y: see the top of sparse_chains.h.
+// The sum over k of the step to label y: see the top of full_tiles.h.
 template <size_t Bytes>
 CORATE_INLINE Tile<Bytes> step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
                                   const float* from, const Tile<Bytes>& sum) {
