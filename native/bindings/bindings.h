@@ -20,5 +20,6 @@ void bind_chains(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_paths(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
+void bind_expectations(nanobind::module_& m);
 void bind_graphs(nanobind::module_& m);
 void bind_messages(nanobind::module_& m);

@@ -24,6 +24,7 @@ NB_MODULE(_native, m) {
     bind_lattice(m);
     bind_paths(m);
     bind_engine(m);
+    bind_expectations(m);
     bind_graphs(m);
     bind_messages(m);
 }

@@ -1,4 +1,4 @@
-// Binds decoding/path_graph.h and decoding/path_queries.h: questions about the labellings of sentences.
+// Binds chain/shapes/path_graph.h and decoding/path_queries.h: questions about the labellings of sentences.
 #include <nanobind/stl/optional.h>
 #include <numeric>
 

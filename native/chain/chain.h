@@ -22,7 +22,7 @@ enum class Loss { likelihood, piecewise, memm, perceptron };
 template <typename Real>
 struct Chain {
     size_t n = 0;
-    std::vector<size_t> width;      // number of candidates of each position
+    std::vector<size_t> width;      // n + 1: number of candidates of each position, and 1 for the end
     std::vector<size_t> node_at;    // n + 1: where the scores of each position start in `node`
     std::vector<size_t> block_at;   // n + 2: edges to position j (n: to the end), (width of j - 1) x (width of j)
     std::vector<size_t> triple_at;  // n + 2, second order only: (width of j - 2) x (width of j - 1) x (width of j)
@@ -37,10 +37,12 @@ struct Chain {
     Real* triples(size_t j) { return triple.data() + triple_at[j]; }
     // Numbers of labels at the positions around j. Before the start and after the end there is one label, the boundary.
     size_t two_back(size_t j) const { return j < 2 ? 1 : width[j - 2]; }
-    size_t columns(size_t j) const { return j == n ? 1 : width[j]; }
+    size_t columns(size_t j) const { return width[j]; }
 
     // Allocates n positions, whose widths are set.
     void lay_out() {
+        width.resize(n + 1);
+        width[n] = 1;
         node_at.resize(n + 1);
         block_at.resize(n + 2);
         size_t nodes = 0, pairs = 0;
@@ -66,19 +68,9 @@ struct Chain {
     std::vector<int32_t> back, best;
 };
 
-// Scaled forward-backward in float32. Returns the loss, or NaN if the range of the scores exceeds float32; the caller
-// then uses the exact version.
-double likelihood(Chain<float>& chain);
-// Log space in float64: exact, but slower.
-double likelihood(Chain<double>& chain);
-
-// Turns scores into expectations, for either order. Returns log Z, or NaN in float32 as above.
-double expectations(Chain<float>& chain);
-double expectations(Chain<double>& chain);
-// The second-order version (second_order.cpp).
-double second_expectations(Chain<float>& chain);
-double second_expectations(Chain<double>& chain);
-
+// NaN in float32 if the range of the scores exceeds it; the caller then uses float64, in log space.
+template <typename Real>
+double likelihood(Chain<Real>& chain);
 template <typename Real>
 double piecewise(Chain<Real>& chain);
 template <typename Real>

@@ -1,15 +1,11 @@
 // The likelihood, or the piecewise loss, of a group of sentences in which every position has all K labels and edge scores do not
-// depend on the position.
-//
-// A forward or backward step of all sentences in the group multiplies a few rows by one matrix, exp(T). The expected
-// label pairs are one product of the rows before and the rows after:
-//
-//     E(y, y') = exp T(y, y') sum over positions j of alpha_j-1(y) b_j(y'),    b_j = node_j beta_j / scale_j
+// depend on the position. The sums are those of shapes/full_group.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "chain/shapes/full_group.h"
 #include "core/label_pairs.h"
 
 // exp(T), laid out for forward and backward steps. Label K is the boundary.
@@ -31,20 +27,21 @@ struct DensePairs {
     // The same for pieces: their gold pairs may be unlikely, so the rounding errors of pairs would not cancel. Sums the
     // potentials that lead to a label in float64. P(y | y') is then exact, and the errors of P(y') cancel.
     void sum_exactly();
+    EdgePotentials<float> potentials() const { return {forward.data(), backward.data(), start.data(), end.data()}; }
 };
 
-class DenseGroup {
+class DenseGroup : private FullGroup<float> {
    public:
     // Allocates sentences of these lengths, longest first.
     void lay_out(const std::vector<size_t>& lengths, const DensePairs& pairs);
-    float* row(size_t s, size_t j) { return node_.data() + (at_[s] + j) * stride_; }
+    using FullGroup<float>::row;
+    using FullGroup<float>::bad;
 
     // Replaces node scores by residuals, and writes the residuals of label pairs to `table`, (K + 1)^2. gold[s] points
     // to the labels of sentence s. A sentence is skipped, and bad(s) is true, if gold[s] is null or if the range of its
     // scores exceeds float32. Losses and residuals are multiplied by the sentence's weight.
     void run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights, bool piecewise);
-    double loss(size_t s) const { return losses_[s]; }
-    bool bad(size_t s) const { return bad_[s]; }
+    double loss(size_t s) const { return log_z_[s]; }
     std::vector<float> table;
     void add_pair(const DensePairs&, size_t pair, float r) { table[pair] += r; }
     // Calls use(pair, residual) for the pairs whose first label belongs to this part.
@@ -55,19 +52,8 @@ class DenseGroup {
     }
 
    private:
-    void forward(const DensePairs& pairs);
-    void backward(const DensePairs& pairs);
     void run_piecewise(const DensePairs& pairs);
-    float* forward_row(size_t s, size_t j) { return alpha_.data() + (at_[s] + j) * stride_; }
-    float* after_row(size_t s, size_t j) { return after_.data() + (at_[s] + j) * stride_; }
     void subtract_gold(size_t s, const int32_t* gold, float weight);
 
     LabelPairs pairs_;
-    size_t n_labels_ = 0, stride_ = 0;
-    std::vector<size_t> lengths_, at_;
-    std::vector<float> node_, alpha_, after_, scale_, ends_, sums_;
-    std::vector<double> losses_;
-    std::vector<char> bad_;
-    std::vector<const float*> in_;
-    std::vector<float*> out_;
 };

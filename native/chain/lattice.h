@@ -211,9 +211,6 @@ class Viterbi {
     float decode(const SentenceLattice& s, const Edges& edges, int32_t* best);
 
    private:
-    // Viterbi over pairs of neighbouring labels.
-    float decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best);
-
     std::vector<float> alpha_, next_, block_, triple_;
     std::vector<int32_t> back_;
     std::vector<size_t> places_;

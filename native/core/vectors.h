@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 // The thread sanitizer also instruments the functions that choose a version. They run before its runtime is linked.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
@@ -76,21 +77,23 @@ CORATE_INLINE double fast_exp(double x) {
     return x < -708.0 ? 0.0 : p * power;
 }
 
-// values = e^values, for values up to 709 or, in float32, 88.
-void exponentiate(double* values, size_t n);
-void exponentiate(float* values, size_t n);
-
-// The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
-// below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
-constexpr float kSmallestSum = 1e-16f, kLargestBeta = 1e16f;
+// The limits of forward-backward with scaled products: the sum of a position's alphas before scaling, and its largest beta. A
+// potential below e^-87 in float32, or e^-708 in float64, is lost; within these limits its contribution is at most
+// e^-87 kLargestBeta / kSmallestSum = 2e-6, or 1e-28.
+template <typename Real>
+constexpr Real kSmallestSum = sizeof(Real) == 4 ? Real(1e-16) : Real(1e-140);
+template <typename Real>
+constexpr Real kLargestBeta = sizeof(Real) == 4 ? Real(1e16) : Real(1e140);
 
 // Turns scores into potentials, dividing those from at[j] to at[j + 1] by their maximum. Returns the sum of the logarithms of
 // the maxima.
-CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
+template <typename Real>
+CORATE_INLINE double exponentiate(Real* values, const size_t* at, size_t count) {
     double shift = 0.0;
     for (size_t j = 0; j < count; ++j) {
-        float top = values[at[j]];
+        Real top = values[at[j]];
         for (size_t i = at[j] + 1; i < at[j + 1]; ++i) top = values[i] > top ? values[i] : top;
+        if (!(top > -std::numeric_limits<Real>::infinity())) top = 0;
         shift += static_cast<double>(top);
         for (size_t i = at[j]; i < at[j + 1]; ++i) values[i] -= top;
     }
@@ -98,32 +101,32 @@ CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count)
     return shift;
 }
 
-// Rows below have `stride` floats, a multiple of 32, with zeros after the used part.
+// Rows below have `stride` numbers, a multiple of 32 floats or 8 doubles, with zeros after the used part.
+#define CORATE_ROWS_OF(Real)                                                                                                  \
+    /* values = e^values, for values up to 709 or, in float32, 88. */                                                         \
+    void exponentiate(Real* values, size_t n);                                                                                \
+    /* out(r) = in(r) matrix for each row. Only the first k_count entries of `in` are used. */                                \
+    void rows_times_matrix(const Real* const* in, Real* const* out, size_t rows, size_t k_count, const Real* matrix,          \
+                           size_t stride);                                                                                    \
+    /* sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four. */                           \
+    void add_products(const Real* x, const Real* y, size_t rows, size_t k_count, size_t stride, Real* sums);                  \
+    /* Turns scores into potentials, dividing each row by its maximum. Returns the sum of the logarithms of the maxima. */    \
+    double exponentiate_rows(Real* values, size_t rows, size_t width, size_t stride);                                         \
+    /* a *= b; returns the sum of a. */                                                                                       \
+    Real multiply_rows(Real* a, const Real* b, size_t n);                                                                     \
+    /* The same, and divides a by its sum, if this exceeds kSmallestSum; otherwise, a becomes 0. */                           \
+    Real scaled_product(Real* a, const Real* b, size_t n);                                                                    \
+    void scale_row(Real* a, Real factor, size_t n);                                                                           \
+    /* Combines forward and backward: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta. */ \
+    Real combine_rows(Real* node, Real* beta, const Real* alpha, Real scale, size_t n);
+CORATE_ROWS_OF(float)
+CORATE_ROWS_OF(double)
+#undef CORATE_ROWS_OF
 
-// out(r) = in(r) matrix for each row. Only the first k_count entries of `in` are used.
-void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
-                       size_t stride);
-// sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four.
-void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums);
-// Turns scores into potentials, dividing each row by its maximum. Returns the sum of the logarithms of the maxima.
-double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride);
-// a *= b; returns the sum of a.
-float multiply_rows(float* a, const float* b, size_t n);
-void scale_row(float* a, float factor, size_t n);
-// Combines forward and backward: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta.
-float combine_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
 // out += the sum over i of values(i) row(ids(i)) of a table.
 void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
 // out = the sum over i of values(i) rows(ids(i)). Without values, all are 1.
 void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride);
-
-// Rows of doubles below have `stride` numbers, a multiple of 8, with zeros after the used part.
-
-// out = row matrix. Only the first n entries of `row` are used.
-void row_times_matrix(const double* row, const double* matrix, size_t n, size_t stride, double* out);
-// Writes the potentials of rows of `width` scores, divided by the maximum of each row. Returns the sum of the logarithms of the
-// maxima.
-double exponentiate_rows(const float* scores, size_t rows, size_t width, size_t stride, double* potentials);
 
 // The inner product of two arrays of n numbers.
 double dot(const double* a, const float* b, size_t n);

@@ -7,17 +7,25 @@
 #include "core/logarithms.h"
 #include "core/mixing.h"
 
-BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(graph.n_states()), place_(graph.n_states(), -1) {
-    best_[0] = {0.0, 0, 0};
+namespace {
+
+// The best path to each state.
+std::vector<BestPath> best_to(const PathGraph& graph) {
+    std::vector<BestPath> found(graph.n_states());
     for (size_t v = 1; v < graph.n_states(); ++v) {
-        Path best{-INFINITY, graph.first_arc(v), 0};
+        BestPath best{-INFINITY, graph.first_arc(v)};
         for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
-            const double score = best_[graph.arc(a).from].score + graph.arc(a).score;
-            if (score > best.score) best = {score, a, 0};
+            const double score = found[graph.arc(a).from].score + graph.arc(a).score;
+            if (score > best.score) best = {score, a};
         }
-        best_[v] = best;
+        found[v] = best;
     }
+    return found;
 }
+
+}  // namespace
+
+BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(best_to(graph)), place_(graph.n_states(), -1) {}
 
 BestPaths::Ranked& BestPaths::ranked(size_t v) {
     if (place_[v] >= 0) return ranked_[static_cast<size_t>(place_[v])];
@@ -76,17 +84,16 @@ void BestPaths::labels(size_t rank, int32_t* labels) const {
 }
 
 PathsThrough::PathsThrough(const PathGraph& graph)
-    : graph_(graph), before_(graph.n_states(), {-INFINITY, 0, 0}), after_(graph.n_states(), {-INFINITY, 0, 0}) {
-    before_[0].score = 0.0;
-    for (size_t v = 1; v < graph.n_states(); ++v)
-        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
-            if (const double score = before_[graph.arc(a).from].score + graph.arc(a).score; score > before_[v].score)
-                before_[v] = {score, a, v};
+    : graph_(graph), before_(best_to(graph)), after_(graph.n_states(), {-INFINITY}), next_(graph.n_states()) {
     after_[graph.end()].score = 0.0;
     for (size_t v = graph.n_states(); v-- > 1;)
-        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
-            if (const double score = graph.arc(a).score + after_[v].score; score >= after_[graph.arc(a).from].score)
-                after_[graph.arc(a).from] = {score, a, v};
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
+            const size_t u = graph.arc(a).from;
+            const double score = graph.arc(a).score + after_[v].score;
+            if (score < after_[u].score) continue;
+            after_[u] = {score, a};
+            next_[u] = v;
+        }
 }
 
 size_t PathsThrough::best_state(size_t j, size_t candidate) const {
@@ -112,7 +119,7 @@ void PathsThrough::trace(size_t v, int32_t* labels, double* arcs) const {
     }
     for (size_t i = j + 1, u = v; i <= graph_.n_tokens(); ++i) {
         arcs[i] = graph_.arc(after_[u].arc).score;
-        u = after_[u].to;
+        u = next_[u];
         if (i < graph_.n_tokens()) labels[i] = graph_.state(u).label;
     }
 }

@@ -3,7 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "decoding/path_graph.h"
+#include "chain/shapes/path_graph.h"
+
+// A path to a state: its last arc, and which of the paths to the arc's start comes before it. Or a path from a state: its first arc.
+struct BestPath {
+    double score = 0.0;
+    size_t arc = 0, rank = 0;
+};
 
 // The best paths one after the other, best first. Only as many candidates are looked at as the paths asked for need:
 // a state's r-th best path extends some path of the state before it, and that one is found when it is first needed.
@@ -22,11 +28,7 @@ class BestPaths {
     void labels(size_t rank, int32_t* labels) const;
 
    private:
-    // A path to a state: the last arc, and which of the paths to the arc's start comes before it.
-    struct Path {
-        double score;
-        size_t arc, rank;
-    };
+    using Path = BestPath;
     struct After {
         bool operator()(const Path& a, const Path& b) const {
             if (a.score != b.score) return a.score < b.score;
@@ -67,12 +69,9 @@ class PathsThrough {
     void trace(size_t v, int32_t* labels, double* arcs) const;
 
    private:
-    struct Step {
-        double score;
-        size_t arc, to;
-    };
     const PathGraph& graph_;
-    std::vector<Step> before_, after_;  // the last arc of the best path to a state, and the first arc of that from it
+    std::vector<BestPath> before_, after_;  // the best path to a state, and from it
+    std::vector<size_t> next_;              // the state after it
 };
 
 // P(state) of all states. The shares must have been computed, and there must be a path; also in all that follows.

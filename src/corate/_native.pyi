@@ -12,6 +12,7 @@ U8 = NDArray[np.uint8]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 U64 = NDArray[np.uint64]
+Reals = NDArray[Any]  # float32 or float64
 
 # strings.cpp
 def release_memory() -> None: ...
@@ -447,6 +448,12 @@ class CliqueTree:
     def draw(self, variables: I32, states: I32, n: int, seed: int) -> tuple[F64, I32]: ...
     def expected(self, variables: I32, states: I32, weights: F64) -> tuple[F64, F64]: ...
     def entropy(self, variables: I32, states: I32) -> float: ...
+
+# expectations.cpp
+def chain_expectations(
+    nodes: Reals, edges: Reals, by: int, offsets: I64, weights: Reals | None, by_position: bool, threads: int
+) -> tuple[F64, Reals, Reals]: ...
+def best_labels(nodes: Reals, edges: Reals, by: int, offsets: I64, threads: int) -> tuple[I32, F64]: ...
 
 # messages.cpp
 def pass_messages(

@@ -1,8 +1,9 @@
 // Residuals of batches of sentences, and the gradients of their weights.
 //
 // Sentences are scored one by one as chains. If the lattice is full and edge scores do not depend on the position, they are
-// scored in groups of similar length (chain/dense_chains.h, chain/sparse_chains.h), unless labels have parts. Threads share the sentences. Then each
-// thread updates its own features in the order of the sentences, so results are bit-identical for any number of threads.
+// scored in groups of similar length (chain/dense_chains.h, chain/shapes/full_tiles.h), unless labels have parts. Threads share
+// the sentences. Then each thread updates its own features in the order of the sentences, so results are bit-identical for any
+// number of threads.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "chain/dense_chains.h"
-#include "chain/sparse_chains.h"
+#include "chain/shapes/full_tiles.h"
 #include "core/parallel.h"
 #include "features/feature_stream.h"
 #include "training/losses/chain_items.h"

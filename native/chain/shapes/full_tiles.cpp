@@ -1,5 +1,5 @@
-// See sparse_chains.h.
-#include "chain/sparse_chains.h"
+// See full_tiles.h.
+#include "chain/shapes/full_tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +69,7 @@ CORATE_INLINE Tile<Bytes> sum_of(const float* tiles, size_t labels) {
     return sum;
 }
 
-// The sum over k of the step to label y: see the top of sparse_chains.h.
+// The sum over k of the step to label y: see the top of full_tiles.h.
 template <size_t Bytes>
 CORATE_INLINE Tile<Bytes> step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
                                   const float* from, const Tile<Bytes>& sum) {
@@ -305,7 +305,7 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
     // Scales are zero for bad sentences and for sentences that have ended.
     const auto scaled = [&](size_t s, float sum) {
-        if (!(sum > kSmallestSum)) bad_[s] = 1;
+        if (!(sum > kSmallestSum<float>)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
         losses_[s] += portable_log(static_cast<double>(sum));
         return 1.0f / sum;
@@ -342,7 +342,7 @@ void SparseGroup::backward(const SparsePairs& pairs) {
         combine_tiles(transposed_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
         // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         for (size_t s = 0; s < n; ++s)
-            if (!(largest[s] < kLargestBeta)) bad_[s] = 1;
+            if (!(largest[s] < kLargestBeta<float>)) bad_[s] = 1;
         rows_of_tiles(transposed_.data(), stride_, stride_, nodes(j));
     }
 }

@@ -1,4 +1,4 @@
-// The likelihood of a group of sentences, as in dense_chains.h, if most label pairs have the same score: pairs that
+// The likelihood of a group of sentences, as in full_group.h, if most label pairs have the same score: pairs that
 // were never seen have no weight and score zero. exp(T) is then a constant c plus the excess of the seen pairs, so the
 // cost of a step is proportional to the number of seen pairs:
 //
@@ -6,6 +6,8 @@
 //
 // Expected counts are computed only for pairs that have a weight. The sentences of a group are interleaved: a tile
 // holds sixteen numbers for one label, so each seen pair takes one operation for all sentences.
+//
+// Why it exists: with a tenth of the pairs, it is 4, 3 and 4 times faster than full_group.h for 9, 50 and 235 labels.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // See path_graph.h.
-#include "decoding/path_graph.h"
+#include "chain/shapes/path_graph.h"
 
 #include "core/log_sum.h"
 #include "core/logarithms.h"

@@ -12,6 +12,9 @@
 //     share(u, v) = exp(alpha(u) + arc(u, v) - alpha(v)) = P(u before v | v)
 //
 // which is a Markov chain that runs from the end to the start. All probabilities, the entropy and samples follow from the shares.
+//
+// Why it exists: it answers what arrays cannot, such as n-best labellings, samples, spans and constraints on blocks. Sums alone take
+// 7 to 44 times longer than by full_lattice.h.
 #pragma once
 #include <cstdint>
 #include <vector>
