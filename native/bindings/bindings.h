@@ -21,4 +21,4 @@ void bind_lattice(nanobind::module_& m);
 void bind_paths(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_graphs(nanobind::module_& m);
-void bind_messages(nanobind::module_& m);
+void bind_inference(nanobind::module_& m);

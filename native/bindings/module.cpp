@@ -25,5 +25,5 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_engine(m);
     bind_graphs(m);
-    bind_messages(m);
+    bind_inference(m);
 }
