@@ -47,7 +47,7 @@ ALLOWED = {
     ("label_scores", "model.weights"),
     *(("evaluation.comparison", f"training.{name}") for name in ("train", "options")),
 }
-#: The algebra stands on its own but for arrays, errors, numbers as text, pages, and a corpus to count.
+#: The algebra stands on its own but for arrays, errors, numbers as text, pages, triangulations, and a corpus to count.
 ALGEBRA = {
     "types",
     "errors",
@@ -58,6 +58,7 @@ ALGEBRA = {
     "corpus",
     "label_pairs",
     "counting",
+    "inference",
 }
 #: Graph models stand on the algebra; they know numbers as text, pages, tables and the model file, not text.
 GRAPHS = {
@@ -71,6 +72,7 @@ GRAPHS = {
     "formats",
     "model",
     "optimize",
+    "inference",
     "rate",
     "graphs",
 }

@@ -22,4 +22,4 @@ void bind_paths(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_expectations(nanobind::module_& m);
 void bind_graphs(nanobind::module_& m);
-void bind_messages(nanobind::module_& m);
+void bind_inference(nanobind::module_& m);

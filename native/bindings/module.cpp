@@ -26,5 +26,5 @@ NB_MODULE(_native, m) {
     bind_engine(m);
     bind_expectations(m);
     bind_graphs(m);
-    bind_messages(m);
+    bind_inference(m);
 }

@@ -67,6 +67,12 @@ inline void check_offsets(std::span<const int64_t> offsets, size_t n, const char
         if (offsets[i] < offsets[i - 1]) throw std::invalid_argument(what);
 }
 
+// Checks the numbers of states of some variables.
+inline void check_sizes(std::span<const int64_t> sizes) {
+    for (const int64_t size : sizes)
+        if (size < 1 || size > INT32_MAX) throw std::invalid_argument("a variable has no states, or too many");
+}
+
 inline void check_labels(std::span<const int32_t> labels, size_t n_labels) {
     for (const int32_t y : labels)
         if (y < 0 || static_cast<size_t>(y) >= n_labels) throw std::invalid_argument("label id out of range");

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
+#include "core/array.h"
 #include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -45,10 +47,11 @@ void histogram(const uint8_t* codes, size_t n, int64_t* counts) {
 void count_small(const StateColumns<uint8_t>& data, std::span<const int32_t> variables, int64_t cells, double* counts) {
     uint8_t codes[kBlock];
     int64_t found[256] = {};
-    for (size_t start = 0; start < data.rows; start += kBlock) {
-        const size_t n = std::min(kBlock, data.rows - start);
+    for (size_t start = 0; start < data.rows(); start += kBlock) {
+        const size_t n = std::min(kBlock, data.rows() - start);
         std::memset(codes, 0, n);
-        for (const int32_t v : variables) append_digit(codes, data.columns[v] + start, static_cast<uint8_t>(data.sizes[v]), n);
+        for (const int32_t v : variables)
+            append_digit(codes, data.columns[v].data() + start, static_cast<uint8_t>(data.sizes[v]), n);
         if (cells <= kFewCells)
             for (int64_t c = 0; c < cells; ++c) found[c] += count_equal(codes, static_cast<uint8_t>(c), n);
         else
@@ -75,6 +78,27 @@ std::vector<uint64_t> bitmaps(const State* states, int64_t size, size_t rows) {
     return found;
 }
 
+// Adds the number (or the weight) of the rows of each cell of a table over some variables, in row-major order.
+template <typename State>
+void count_cells(const StateColumns<State>& data, std::span<const int32_t> variables, const double* weights, double* counts) {
+    int64_t cells = 1;
+    for (const int32_t v : variables) cells *= data.sizes[v];
+    if constexpr (sizeof(State) == 1)
+        if (cells <= 256 && weights == nullptr) return count_small(data, variables, cells, counts);
+    constexpr size_t kRows = 2048;
+    int64_t codes[kRows];
+    for (size_t start = 0; start < data.rows(); start += kRows) {
+        const size_t n = std::min(kRows, data.rows() - start);
+        std::fill_n(codes, n, 0);
+        for (const int32_t v : variables) {
+            const State* states = data.columns[v].data() + start;
+            const int64_t size = data.sizes[v];
+            for (size_t k = 0; k < n; ++k) codes[k] = codes[k] * size + states[k];
+        }
+        for (size_t k = 0; k < n; ++k) counts[codes[k]] += weights == nullptr ? 1.0 : weights[start + k];
+    }
+}
+
 }  // namespace
 
 void count_bytes(const uint8_t* bytes, size_t n, int64_t* counts) {
@@ -99,38 +123,59 @@ CORATE_FOR_EACH_PROCESSOR bool pack_bytes(const int64_t* numbers, size_t n, uint
 }
 
 template <typename State>
-void count_cells(const StateColumns<State>& data, std::span<const int32_t> variables, const double* weights, double* counts) {
-    int64_t cells = 1;
-    for (const int32_t v : variables) cells *= data.sizes[v];
-    if constexpr (sizeof(State) == 1)
-        if (cells <= 256 && weights == nullptr) return count_small(data, variables, cells, counts);
-    constexpr size_t kRows = 2048;
-    int64_t codes[kRows];
-    for (size_t start = 0; start < data.rows; start += kRows) {
-        const size_t n = std::min(kRows, data.rows - start);
-        std::fill_n(codes, n, 0);
-        for (const int32_t v : variables) {
-            const State* states = data.columns[v] + start;
-            const int64_t size = data.sizes[v];
-            for (size_t k = 0; k < n; ++k) codes[k] = codes[k] * size + states[k];
+void StateColumns<State>::check() const {
+    check_sizes(sizes);
+    if (columns.size() != sizes.size() || columns.empty()) throw std::invalid_argument("columns and sizes disagree in number");
+    for (size_t v = 0; v < columns.size(); ++v) {
+        if (columns[v].size() != rows()) throw std::invalid_argument("columns have different lengths");
+        State least = 0, most = 0;
+        for (const State state : columns[v]) {
+            least = std::min(least, state);
+            most = std::max(most, state);
         }
-        for (size_t k = 0; k < n; ++k) counts[codes[k]] += weights == nullptr ? 1.0 : weights[start + k];
+        if (least < 0 || (rows() > 0 && int64_t{most} >= sizes[v])) throw std::invalid_argument("a state is out of range");
     }
 }
 
 template <typename State>
+std::vector<double> count_scopes(const StateColumns<State>& data, std::span<const int64_t> offsets,
+                                 std::span<const int32_t> variables, std::span<const double> weights, size_t threads) {
+    check_offsets(offsets, variables.size(), "scope offsets and variables disagree");
+    for (const int32_t v : variables)
+        if (v < 0 || static_cast<size_t>(v) >= data.sizes.size()) throw std::invalid_argument("a scope has an unknown variable");
+    const size_t n = offsets.size() - 1;
+    const auto scope = [&](size_t i) {
+        return variables.subspan(static_cast<size_t>(offsets[i]), static_cast<size_t>(offsets[i + 1] - offsets[i]));
+    };
+    std::vector<size_t> starts(1, 0);
+    for (size_t i = 0; i < n; ++i) {
+        double cells = 1.0;
+        for (const int32_t v : scope(i)) cells *= static_cast<double>(data.sizes[v]);
+        if (cells + static_cast<double>(starts.back()) > 1e12) throw std::invalid_argument("the tables have too many cells");
+        starts.push_back(starts.back() + static_cast<size_t>(cells));
+    }
+    std::vector<double> counts(starts.back(), 0.0);
+    const size_t parts = useful_threads(threads, n);
+    in_parallel(parts, [&](size_t part) {
+        for (size_t i = part; i < n; i += parts)
+            count_cells(data, scope(i), weights.empty() ? nullptr : weights.data(), counts.data() + starts[i]);
+    });
+    return counts;
+}
+
+template <typename State>
 std::vector<double> mutual_information(const StateColumns<State>& data, size_t threads) {
-    const size_t n = data.columns.size(), words = (data.rows + 63) / 64;
+    const size_t n = data.columns.size(), words = (data.rows() + 63) / 64;
     constexpr int64_t kMostStates = 16;  // bitmaps are quicker up to here
     std::vector<std::vector<uint64_t>> bits(n);
     std::vector<std::vector<double>> single(n);
     std::vector<double> entropy(n), found(n * n);
-    const auto rows = static_cast<double>(data.rows);
+    const auto rows = static_cast<double>(data.rows());
     for (size_t v = 0; v < n; ++v) {
         const auto variable = static_cast<int32_t>(v);
         single[v].assign(static_cast<size_t>(data.sizes[v]), 0.0);
         count_cells(data, {&variable, 1}, nullptr, single[v].data());
-        if (data.sizes[v] <= kMostStates) bits[v] = bitmaps(data.columns[v], data.sizes[v], data.rows);
+        if (data.sizes[v] <= kMostStates) bits[v] = bitmaps(data.columns[v].data(), data.sizes[v], data.rows());
         entropy[v] = n_log_n(rows);
         for (const double count : single[v]) entropy[v] -= n_log_n(count);
         found[v * n + v] = entropy[v];
@@ -164,7 +209,11 @@ std::vector<double> mutual_information(const StateColumns<State>& data, size_t t
     return found;
 }
 
-template void count_cells(const StateColumns<uint8_t>&, std::span<const int32_t>, const double*, double*);
-template void count_cells(const StateColumns<int32_t>&, std::span<const int32_t>, const double*, double*);
+template struct StateColumns<uint8_t>;
+template struct StateColumns<int32_t>;
+template std::vector<double> count_scopes(const StateColumns<uint8_t>&, std::span<const int64_t>, std::span<const int32_t>,
+                                          std::span<const double>, size_t);
+template std::vector<double> count_scopes(const StateColumns<int32_t>&, std::span<const int64_t>, std::span<const int32_t>,
+                                          std::span<const double>, size_t);
 template std::vector<double> mutual_information(const StateColumns<uint8_t>&, size_t);
 template std::vector<double> mutual_information(const StateColumns<int32_t>&, size_t);

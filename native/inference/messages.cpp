@@ -205,7 +205,11 @@ class Messages {
 };
 
 Messages::Messages(const PairwiseField& field, const MessageOptions& options)
-    : field_(field), options_(options), graph_(field), k_(field.n_labels()), padded_((k_ + kEven - 1) / kEven * kEven) {
+    : field_(field),
+      options_(options),
+      graph_(field.n_nodes(), field.left, field.right),
+      k_(field.n_labels()),
+      padded_((k_ + kEven - 1) / kEven * kEven) {
     product_ = chosen(padded_, options.maximum, std::make_index_sequence<8>());
     tables_ = potentials_of(field, padded_);
     const size_t n = field.n_nodes(), components = graph_.n_components();

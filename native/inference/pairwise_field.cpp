@@ -4,6 +4,18 @@
 #include <cmath>
 #include <stdexcept>
 
+namespace {
+
+void check_edges(size_t n, std::span<const int32_t> left, std::span<const int32_t> right) {
+    for (size_t e = 0; e < left.size(); ++e) {
+        for (const int32_t i : {left[e], right[e]})
+            if (i < 0 || static_cast<size_t>(i) >= n) throw std::invalid_argument("an edge has an unknown end");
+        if (left[e] == right[e]) throw std::invalid_argument("an edge joins a node to itself");
+    }
+}
+
+}  // namespace
+
 void PairwiseField::check() const {
     const size_t k = n_labels(), m = n_edges();
     if (k == 0) throw std::invalid_argument("a node needs at least one label");
@@ -15,13 +27,9 @@ void PairwiseField::check() const {
     if (weights.size() != tables.rows()) throw std::invalid_argument("tables and weights disagree in number");
     for (const double weight : weights)
         if (!(weight > 0.0 && weight <= 1.0)) throw std::invalid_argument("a weight is not above 0 and at most 1");
-    for (size_t e = 0; e < m; ++e) {
-        const auto inside = [](int32_t id, size_t n) { return id >= 0 && static_cast<size_t>(id) < n; };
-        if (!inside(left[e], n_nodes()) || !inside(right[e], n_nodes()))
-            throw std::invalid_argument("an edge has an unknown end");
-        if (left[e] == right[e]) throw std::invalid_argument("an edge joins a node to itself");
-        if (!inside(table[e], tables.rows())) throw std::invalid_argument("an edge has an unknown table");
-    }
+    check_edges(n_nodes(), left, right);
+    for (const int32_t t : table)
+        if (t < 0 || static_cast<size_t>(t) >= tables.rows()) throw std::invalid_argument("an edge has an unknown table");
     const auto check_scores = [](const Matrix<double>& scores) {
         for (size_t i = 0; i < scores.rows() * scores.columns(); ++i)
             if (!(scores.row(0)[i] < INFINITY)) throw std::invalid_argument("a score is NaN or infinity");
@@ -30,15 +38,17 @@ void PairwiseField::check() const {
     check_scores(tables);
 }
 
-FieldGraph::FieldGraph(const PairwiseField& field) {
-    const size_t n = field.n_nodes(), m = field.n_edges();
+FieldGraph::FieldGraph(size_t n, std::span<const int32_t> left, std::span<const int32_t> right) {
+    const size_t m = left.size();
+    if (right.size() != m) throw std::invalid_argument("the ends of edges disagree in number");
+    check_edges(n, left, right);
     offsets.assign(n + 1, 0);
-    for (size_t e = 0; e < m; ++e) ++offsets[field.left[e] + 1], ++offsets[field.right[e] + 1];
+    for (size_t e = 0; e < m; ++e) ++offsets[left[e] + 1], ++offsets[right[e] + 1];
     for (size_t i = 0; i < n; ++i) offsets[i + 1] += offsets[i];
     entries.resize(2 * m);
     std::vector<int64_t> next(offsets.begin(), offsets.end() - 1);
     for (size_t e = 0; e < m; ++e) {
-        const int32_t a = field.left[e], b = field.right[e];
+        const int32_t a = left[e], b = right[e];
         entries[next[a]++] = {static_cast<int32_t>(e), b, 0};
         entries[next[b]++] = {static_cast<int32_t>(e), a, 0};
     }

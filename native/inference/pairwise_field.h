@@ -28,7 +28,8 @@ struct PairwiseField {
 // The edges of each node, and an order of the nodes in which all but the first node of a component have a neighbour before them.
 // The entries of a node are sorted by the rank of the neighbour.
 struct FieldGraph {
-    explicit FieldGraph(const PairwiseField& field);
+    // Raises std::invalid_argument for an edge with an end that does not exist, or from a node to itself.
+    FieldGraph(size_t n_nodes, std::span<const int32_t> left, std::span<const int32_t> right);
 
     struct Entry {
         int32_t edge, neighbour;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from corate import _native
-from corate.graphs.triangulation import triangulate
+from corate.inference.triangulation import triangulate
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32])
@@ -61,7 +61,7 @@ def test_triangulations_are_clique_trees_of_chordal_graphs(seed: int) -> None:
     graph = nx.gnp_random_graph(n, rng.random(), seed=seed)
     last = [v for v in range(n) if rng.random() < 0.15]
     edges = np.array(list(graph.edges), dtype=np.int32).reshape(-1, 2)
-    found = triangulate([str(v) for v in range(n)], rng.integers(1, 5, n), edges, last=last)
+    found = triangulate(rng.integers(1, 5, n), edges, last=last)
     assert sorted(found.order.tolist()) == list(range(n))
     graph.add_edges_from(combinations(last, 2))
     filled = nx.Graph()
@@ -99,14 +99,17 @@ def test_bad_arrays_are_refused() -> None:
         with pytest.raises(ValueError, match="edge"):
             _native.eliminate(np.array([2, 2]), np.array(edges, dtype=np.int32), np.zeros(2, np.uint8), 4, 0)
     tree, *_ = _native.eliminate(np.array([2, 2]), np.array([[0, 1]], dtype=np.int32), np.zeros(2, np.uint8), 4, 0)
-    whole = (np.array([2, 2]), tree, np.array([0, 2]), tree[1], np.array([0, 4]), np.ones(4))
-    engine = _native.CliqueTree(*whole)
-    for position, value in ((3, tree[1][::-1].copy()), (5, np.zeros(4)), (5, np.full(4, np.nan)), (5, np.ones(4) * -1)):
-        with pytest.raises(ValueError, match=r"factor|table|order"):
-            _native.CliqueTree(*whole[:position], value, *whole[position + 1 :])
+    sizes, scope = np.array([2, 2]), (np.array([0, 2]), tree[1])
+    with pytest.raises(ValueError, match=r"factor|table|order"):
+        _native.CliqueTree(sizes, tree, scope[0], tree[1][::-1].copy())
+    plan = _native.CliqueTree(sizes, tree, *scope)
+    for wrong in (np.zeros(4), np.full(4, np.nan), -np.ones(4), np.ones(3)):
+        with pytest.raises(ValueError, match="factor"):
+            _native.FactorValues(plan, wrong, False)
+    values = _native.FactorValues(plan, np.ones(4), False)
     for variables, states in (([5], [[0]]), ([0], [[2]]), ([0, 0], [[0, 0]]), ([0], [[0, 1]]), ([0], [[-2]])):
         with pytest.raises(ValueError, match=r"unknown|range|twice|number"):
-            engine.log_sums(np.array(variables, dtype=np.int32), np.array(states, dtype=np.int32), 1)
+            values.log_sums(np.array(variables, dtype=np.int32), np.array(states, dtype=np.int32), 1)
 
 
 def test_numbers_are_packed_into_bytes_if_they_fit() -> None:

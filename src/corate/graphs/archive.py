@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from corate.errors import CorateError, ModelError, placed
 from corate.graphs.bins import range_names
-from corate.graphs.engine import pairs_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.potentials import checked_factors
-from corate.graphs.triangulation import triangulate
+from corate.graphs.triangulation import plan_of
+from corate.inference.triangulation import pairs_of, triangulate
 from corate.io import tensor_file
 from corate.rate import Graph
 from corate.types import F64
@@ -43,12 +43,12 @@ def save_model(model: GraphModel, path: str | os.PathLike[str]) -> int:
         "variables": list(model.variables),
         "edges": [[place[a], place[b]] for a, b in model.graph.edges],
         "states": [list(model.states[name]) for name in model.variables],
-        "factors": [list(scope) for scope, _ in model._engine.factors],
+        "factors": [list(scope) for scope, _ in model._distribution.factors],
         "counts": None if counts is None else [list(scope) for scope in counts.scopes],
         "total": None if counts is None else counts.total,
         "record": model.record,
     }
-    tensors = {"factors": _flat([table for _, table in model._engine.factors])}
+    tensors = {"factors": _flat([table for _, table in model._distribution.factors])}
     if counts is not None:
         tensors["counts"] = _flat(counts.tables)
     return tensor_file.write(path, tensors, header)
@@ -97,8 +97,8 @@ def _model(cls: type[GraphModel], tensors: dict[str, Any], header: dict[str, Any
     for name, edges in dict(record.get("bins", {})).items():
         if states[name] != range_names(edges):
             raise ModelError(f"the ranges of {name} do not fit its states")
-    tree = triangulate(variables, sizes, pairs_of([*map(tuple, scopes), *_ids(header["edges"], len(variables))]))
-    tree.plan(sum(table.size for table in tables)).check(memory)
+    tree = triangulate(sizes, pairs_of([*map(tuple, scopes), *_ids(header["edges"], len(variables))]))
+    plan_of(tree, variables, sum(table.size for table in tables)).check(memory)
     return cls(graph, known, factors, tree, counts=counts, record=record, memory=memory)
 
 

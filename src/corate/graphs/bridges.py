@@ -39,7 +39,7 @@ def to_networkx(model: GraphModel) -> Any:
 def to_pyagrum(model: GraphModel) -> Any:
     """A ``pyagrum.BayesNet`` of the same distribution. Labels are the texts of the states."""
     pyagrum = _package("pyagrum")
-    network = network_of(model._engine, model.variables, model.states, model.record.get("children"))
+    network = network_of(model._distribution, model.variables, model.states, model.record.get("children"))
     found = pyagrum.BayesNet()
     for name, states in network.states.items():
         labels = [str(state) for state in states]

@@ -22,8 +22,8 @@ import numpy as np
 
 from corate import portable
 from corate.errors import ConfigError
-from corate.graphs.engine import Factor
 from corate.graphs.estimation import ScopeCounts
+from corate.inference.trees import Factor
 from corate.rate import Graph
 from corate.types import F64
 

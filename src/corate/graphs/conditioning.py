@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.errors import ConfigError
-from corate.graphs.engine import Engine, Factor, Given, pairs_of
-from corate.graphs.triangulation import Plan, Triangulation, triangulate
+from corate.graphs.triangulation import plan_of
 from corate.graphs.variables import States
+from corate.inference.trees import Distribution, Factor, Given
+from corate.inference.triangulation import Triangulation, pairs_of, triangulate
 from corate.rate import Graph
 from corate.types import F64
 
-__all__ = ["ConditionedEngine", "conditioned_engine"]
+__all__ = ["ConditionedDistribution", "conditioned"]
 
 #: Cutsets with more joint states are refused.
 MOST_STATES = 1 << 20
@@ -30,10 +31,10 @@ MOST_STATES = 1 << 20
 _ROWS = 1 << 14
 
 
-def conditioned_engine(
+def conditioned(
     graph: Graph, states: Mapping[str, States], factors: Sequence[Factor], cutset: Sequence[str] | str, memory: int
-) -> ConditionedEngine:
-    """The engine for a cutset of named variables, or one that is chosen."""
+) -> ConditionedDistribution:
+    """The distribution that is conditioned on a cutset of named variables, or on one that is chosen."""
     sizes = np.array([len(states[name]) for name in graph.nodes], dtype=np.int64)
     if cutset == "auto":
         chosen = choose_cutset(graph.nodes, sizes, factors, memory)
@@ -41,9 +42,9 @@ def conditioned_engine(
         names = [cutset] if isinstance(cutset, str) else list(dict.fromkeys(cutset))
         graph.require(names)
         chosen = [graph.nodes.index(name) for name in names]
-    engine = ConditionedEngine(factors, graph.nodes, sizes, chosen)
-    engine.reduced.plan(sum(table.size for _, table in factors)).check(memory)
-    return engine
+    found = ConditionedDistribution(factors, sizes, chosen)
+    plan_of(found.reduced, graph.nodes, found.table_cells).check(memory)
+    return found
 
 
 def choose_cutset(
@@ -54,9 +55,8 @@ def choose_cutset(
     edges = pairs_of(scope for scope, _ in factors)
     stored = sum(table.size for _, table in factors)
     while True:
-        reduced = _reduced(variables, sizes, edges, chosen)
-        plan = reduced.plan(stored)
-        if plan.bytes <= memory:
+        reduced = _reduced(sizes, edges, chosen)
+        if reduced.memory(stored) <= memory:
             return chosen
         cells = np.zeros(len(variables))
         for clique, size in zip(reduced.cliques, reduced.clique_cells, strict=True):
@@ -65,39 +65,34 @@ def choose_cutset(
         cells[reduced.sizes == 1] = -1.0
         best = int(cells.argmax())
         if cells[best] < 0 or math.prod(int(sizes[v]) for v in (*chosen, best)) > MOST_STATES:
-            plan.check(memory)
+            plan_of(reduced, variables, stored).check(memory)
         chosen.append(best)
 
 
-def _reduced(
-    variables: Sequence[str], sizes: NDArray[np.int64], edges: NDArray[np.int32], cutset: Sequence[int]
-) -> Triangulation:
+def _reduced(sizes: NDArray[np.int64], edges: NDArray[np.int32], cutset: Sequence[int]) -> Triangulation:
     """A triangulation in which the cutset has one state, and is eliminated last."""
     left = sizes.copy()
     left[list(cutset)] = 1
-    return triangulate(variables, left, edges, last=cutset)
+    return triangulate(left, edges, last=cutset)
 
 
-class ConditionedEngine(Engine):
-    """An engine that answers by conditioning on a cutset."""
+class ConditionedDistribution(Distribution):
+    """A distribution whose questions are answered by conditioning on a cutset."""
 
-    def __init__(
-        self, factors: Sequence[Factor], variables: Sequence[str], sizes: NDArray[np.int64], cutset: Sequence[int]
-    ) -> None:
+    def __init__(self, factors: Sequence[Factor], sizes: NDArray[np.int64], cutset: Sequence[int]) -> None:
         if (states := math.prod(int(sizes[v]) for v in cutset)) > MOST_STATES:
             raise ConfigError(
                 f"the cutset has {states:,} joint states, more than {MOST_STATES:,}; name fewer variables",
                 option="cutset",
             )
         self.cutset = np.array(cutset, dtype=np.int32)
-        self.reduced = _reduced(variables, sizes, pairs_of(scope for scope, _ in factors), cutset)
+        self.reduced = _reduced(sizes, pairs_of(scope for scope, _ in factors), cutset)
         super().__init__(factors, replace(self.reduced, sizes=sizes))
         self._all = _cells([int(sizes[v]) for v in cutset])
 
-    def weighted(self, factors: Sequence[Factor]) -> ConditionedEngine:
+    def weighted(self, factors: Sequence[Factor]) -> ConditionedDistribution:
         """The product with further factors of single variables."""
-        own = self.triangulation
-        return ConditionedEngine([*self.factors, *factors], own.variables, own.sizes, self.cutset.tolist())
+        return ConditionedDistribution([*self.factors, *factors], self.triangulation.sizes, self.cutset.tolist())
 
     def log_sums(self, given: Given, threads: int) -> F64:
         """log of the sum of the scores that agree with each row; minus infinity if there is none."""
@@ -120,7 +115,7 @@ class ConditionedEngine(Engine):
     def most_likely(self, given: Given, threads: int) -> tuple[F64, NDArray[np.int32]]:
         """The log of the best score, and its states, ``(rows, variables)``."""
         best = np.full(len(given[1]), -np.inf)
-        states = np.zeros((len(best), len(self.triangulation.variables)), dtype=np.int32)
+        states = np.zeros((len(best), len(self.triangulation.sizes)), dtype=np.int32)
         for rows, part in self._parts(given):
             logs, found = super().most_likely(part, threads)
             for i in range(len(rows)):
@@ -132,16 +127,14 @@ class ConditionedEngine(Engine):
         """The log sum of the one row, and ``n`` draws, ``(n, variables)``."""
         total = self.log_sums(given, 1)
         if total[0] == -np.inf:
-            return total, np.zeros((n, len(self.triangulation.variables)), dtype=np.int32)
-        rng = np.random.default_rng(seed)
+            return total, np.zeros((n, len(self.triangulation.sizes)), dtype=np.int32)
+        rng, log_sums, draw = np.random.default_rng(seed), super().log_sums, super().draw
         parts = [part for _, part in self._parts(given)]
         states = np.concatenate([part[1] for part in parts])
-        shares = _shares(np.concatenate([super(ConditionedEngine, self).log_sums(part, 1) for part in parts]), total[0])
+        shares = _shares(np.concatenate([log_sums(part, 1) for part in parts]), total[0])
         counts = rng.multinomial(n, shares / shares.sum())
-        drawn = [
-            super(ConditionedEngine, self).draw((parts[0][0], states[i : i + 1]), int(counts[i]), seed + int(i))[1]
-            for i in np.flatnonzero(counts)
-        ]
+        rows = np.flatnonzero(counts).tolist()
+        drawn = [draw((parts[0][0], states[i : i + 1]), int(counts[i]), seed + i)[1] for i in rows]
         return total, rng.permutation(np.concatenate(drawn))
 
     def entropy(self, given: Given) -> float:
@@ -172,12 +165,13 @@ class ConditionedEngine(Engine):
         """Refused: tables of whole cliques are what conditioning avoids."""
         raise ConfigError("a model that conditions on a cutset has no tables of whole cliques", option="cutset")
 
-    def plan(self) -> Plan:
-        """What a question costs."""
-        return self.reduced.plan(sum(table.size for _, table in self.factors))
+    @property
+    def walked(self) -> Triangulation:
+        """The triangulation whose tables questions need."""
+        return self.reduced
 
-    def joined(self, variables: Sequence[int]) -> Engine:
-        """The engine itself: joint tables need no other tree."""
+    def joined(self, variables: Sequence[int]) -> Distribution:
+        """The distribution itself: joint tables need no other tree."""
         return self
 
     def _parts(self, given: Given) -> Iterator[tuple[NDArray[np.int64], Given]]:

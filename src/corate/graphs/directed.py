@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from corate.errors import DataError
-from corate.graphs.engine import NOTHING, Engine
 from corate.graphs.estimation import conditionals
+from corate.inference.trees import NOTHING, Distribution
 from corate.types import F64
 
 __all__ = ["Network", "Table", "network_of"]
@@ -72,7 +72,10 @@ class Network:
 
 
 def network_of(
-    engine: Engine, variables: Sequence[str], states: dict[str, tuple[Hashable, ...]], children: Sequence[str] | None
+    distribution: Distribution,
+    variables: Sequence[str],
+    states: dict[str, tuple[Hashable, ...]],
+    children: Sequence[str] | None,
 ) -> Network:
     """A Bayesian network of the same distribution.
 
@@ -81,13 +84,13 @@ def network_of(
     """
     network = Network(dict(states))
     if children is not None:
-        for child, (scope, table) in zip(children, engine.factors, strict=True):
+        for child, (scope, table) in zip(children, distribution.factors, strict=True):
             names = [variables[v] for v in scope]
             at = names.index(child)
             network.tables[child] = Table((*names[:at], *names[at + 1 :]), np.moveaxis(table, at, -1))
         return network
-    tree = engine.triangulation
-    _, tables = engine.expected(NOTHING, np.ones(1))
+    tree = distribution.triangulation
+    _, tables = distribution.expected(NOTHING, np.ones(1))
     found: dict[str, Table] = {}
     for clique, residual, table in zip(tree.cliques, tree.residuals, tables, strict=True):
         for k in range(residual):

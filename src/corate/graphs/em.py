@@ -17,10 +17,10 @@ import numpy as np
 
 from corate import portable
 from corate.errors import DataError
-from corate.graphs.engine import Engine, Factor, Given
 from corate.graphs.estimation import ScopeCounts, tree_factors
-from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import DataRows
+from corate.inference.trees import Distribution, Factor, Given
+from corate.inference.triangulation import Triangulation
 from corate.rate import Graph
 from corate.types import F64
 
@@ -106,7 +106,7 @@ def _climb(
     total = float(weights.sum())
     trace: list[tuple[float, float]] = []
     for _ in range(options.iterations):
-        logs, tables = Engine(factors, tree).expected(given, weights)
+        logs, tables = Distribution(factors, tree).expected(given, weights)
         if not np.isfinite(logs).all():
             raise DataError("EM reached a model in which a row is impossible; fit with a prior above 0")
         likelihood = portable.dot(weights, logs)

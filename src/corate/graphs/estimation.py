@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import ConfigError, DataError
-from corate.graphs.engine import Factor
-from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import DataRows
+from corate.inference.trees import Factor
+from corate.inference.triangulation import Triangulation
 from corate.types import F64
 
 __all__ = ["ScopeCounts", "aligned", "check_prior", "conditionals", "count_scopes", "tree_factors"]

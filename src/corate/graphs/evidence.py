@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.graphs.bins import Edges
-from corate.graphs.engine import Factor, Given
 from corate.graphs.variables import States, code_column, names_of, opened
+from corate.inference.trees import Factor, Given
 from corate.rate import Counts
 from corate.types import F64
 

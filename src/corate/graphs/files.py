@@ -72,7 +72,7 @@ def write_file(model: GraphModel, path: str | os.PathLike[str], format: str | No
         numbers = {name: i for i, name in enumerate(model.variables)}
         text = write_uai([len(model.states[name]) for name in model.variables], model.factors, numbers)
     else:
-        network = network_of(model._engine, model.variables, model.states, model.record.get("children"))
+        network = network_of(model._distribution, model.variables, model.states, model.record.get("children"))
         if kind == "bif":
             from corate.graphs.bif import write_bif
 

@@ -15,11 +15,12 @@ from corate.errors import Argument, ConfigError, DataError
 from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, quantile_edges
 from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.cutsets import joined, smallest_cutset
-from corate.graphs.engine import Factor, edges_of
 from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
-from corate.graphs.triangulation import Triangulation, triangulate
+from corate.graphs.triangulation import triangulated
 from corate.graphs.variables import DataRows, States, code_column, names_of, rows_of
+from corate.inference.trees import Factor
+from corate.inference.triangulation import Triangulation
 from corate.rate import Counts, Graph
 from corate.rate.graphs import GraphLike
 from corate.rate.samples import numbers_of
@@ -103,8 +104,7 @@ def fit_model(
         cutset = smallest_cutset(read, {name: math.log(len(of)) for name, of in known.items()}, options.seed)
         read, record["cutset"] = joined(read, cutset), list(cutset)
     sizes = np.array([len(known[name]) for name in read.nodes], dtype=np.int64)
-    tree = triangulate(read.nodes, sizes, edges_of(read), seed=options.seed)
-    tree.plan().check(options.memory)
+    tree = triangulated(read, sizes.tolist(), options.memory, options.seed)
     method = _method(options.method, tree)
     scopes = _scopes(read, tree, method)
     record["method"] = method
@@ -126,7 +126,7 @@ def refit(model: GraphModel, rows: DataRows, threads: int) -> GraphModel:
     _require_complete(rows, "data")
     old = model._counts
     assert old is not None
-    tree = model._engine.triangulation
+    tree = model._distribution.triangulation
     counts = old + count_scopes(rows, model.variables, tree.sizes, old.scopes, threads)
     record = model.record | {"rows": counts.total}
     iterations = 1000

@@ -14,11 +14,13 @@ from corate.arguments import check_seed, check_threads, check_whole
 from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.graphs.bins import check_bins
-from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.evidence import EvidenceRows, decoded, read_evidence
-from corate.graphs.triangulation import MEMORY, Plan, Triangulation, sizes_of, triangulate
+from corate.graphs.triangulation import MEMORY, Plan, edges_of, plan_of, sizes_of, triangulated
 from corate.graphs.variables import DataRows, States, names_of, opened, rows_of
+from corate.inference.best import n_best
+from corate.inference.trees import NOTHING, Distribution, Factor
+from corate.inference.triangulation import Triangulation, triangulate
 from corate.rate import Factorisation, Graph, factorise
 from corate.rate.graphs import GraphLike
 from corate.rate.independence import IndependenceTest
@@ -58,7 +60,7 @@ class GraphModel:
         counts: ScopeCounts | None = None,
         record: Mapping[str, Any] | None = None,
         memory: int = MEMORY,
-        engine: Engine | None = None,
+        distribution: Distribution | None = None,
     ) -> None:
         # For the readers and `fit`. Factors have the numbers of their variables among the graph's nodes.
         self.graph = graph
@@ -67,7 +69,7 @@ class GraphModel:
         self.record = dict(record or {})
         self._counts = counts
         self._memory = memory
-        self._engine = engine or Engine(factors, triangulation)
+        self._distribution = distribution or Distribution(factors, triangulation)
         self._numbers = {name: i for i, name in enumerate(self.variables)}
         self._log_z: float | None = None
 
@@ -101,7 +103,7 @@ class GraphModel:
         read = Graph.of(graph)
         known: Any = states.states if isinstance(states, GraphModel) else states
         sizes = sizes_of(read, known)
-        return triangulate(read.nodes, sizes, edges_of(read), seed=check_seed(seed)).plan()
+        return plan_of(triangulate(sizes, edges_of(read), seed=check_seed(seed)), read.nodes)
 
     @classmethod
     def from_factors(
@@ -137,13 +139,13 @@ class GraphModel:
         read = None if graph is None else Graph.of(graph)
         whole, known, tables = checked_factors(factors, states or {}, read)
         if cutset is not None:
-            from corate.graphs.conditioning import conditioned_engine
+            from corate.graphs.conditioning import conditioned
 
-            engine = conditioned_engine(whole, known, tables, cutset, memory)
-            return cls(whole, known, tables, engine.triangulation, memory=memory, engine=engine)
+            distribution = conditioned(whole, known, tables, cutset, memory)
+            return cls(whole, known, tables, distribution.triangulation, memory=memory, distribution=distribution)
         sizes = [len(known[name]) for name in whole.nodes]
-        found = triangulate(whole.nodes, sizes, edges_of(whole), seed=check_seed(seed))
-        found.plan(sum(table.size for _, table in tables)).check(memory)
+        stored = sum(table.size for _, table in tables)
+        found = triangulated(whole, sizes, memory, check_seed(seed), stored)
         return cls(whole, known, tables, found, memory=memory)
 
     @classmethod
@@ -344,12 +346,12 @@ class GraphModel:
     @property
     def factors(self) -> list[tuple[tuple[str, ...], F64]]:
         """The factors: pairs of a tuple of variables and an array with an axis for each of them."""
-        return [(tuple(self.variables[v] for v in scope), table) for scope, table in self._engine.factors]
+        return [(tuple(self.variables[v] for v in scope), table) for scope, table in self._distribution.factors]
 
     @property
     def cliques(self) -> list[tuple[str, ...]]:
         """The cliques of the junction tree, each a tuple of variables."""
-        return [tuple(self.variables[v] for v in sorted(clique)) for clique in self._engine.triangulation.cliques]
+        return [tuple(self.variables[v] for v in sorted(clique)) for clique in self._distribution.triangulation.cliques]
 
     @property
     def log_z(self) -> float:
@@ -361,14 +363,14 @@ class GraphModel:
         True
         """
         if self._log_z is None:
-            self._log_z = float(self._engine.log_sums(NOTHING, 1)[0])
+            self._log_z = float(self._distribution.log_sums(NOTHING, 1)[0])
         if self._log_z == -math.inf:
             raise DataError("the product of the factors is zero everywhere, so it is no distribution")
         return self._log_z
 
     def costs(self) -> Plan:
         """The cost of a query of this model, with the attributes that :meth:`plan` describes."""
-        return self._engine.plan()
+        return plan_of(self._distribution.walked, self.variables, self._distribution.table_cells)
 
     def derive(self, form: str = "auto") -> Factorisation:
         """The factorisation of the graph by co-occurrence rates, with its derivation.
@@ -404,9 +406,9 @@ class GraphModel:
         >>> model.marginals({"A": 0})["B"].tolist(), model.marginals({"A": [0, 1]})["B"].tolist()
         ([0.8, 0.2], [[0.8, 0.2], [0.2, 0.8]])
         """
-        rows, engine = self._asked(evidence)
+        rows, distribution = self._asked(evidence)
         rows.require_memory("marginals", sum(map(len, self.states.values())), self._memory)
-        logs, flat = engine.margins(rows.given, check_threads(threads))
+        logs, flat = distribution.margins(rows.given, check_threads(threads))
         rows.require_possible(logs)
         if not len(rows.given[0]) and not rows.soft:
             self._log_z = float(logs[0])
@@ -428,11 +430,11 @@ class GraphModel:
         [[0.34, 0.16], [0.16, 0.34]]
         """
         numbers = self._numbers_of(variables)
-        rows, engine = self._asked(evidence)
+        rows, distribution = self._asked(evidence)
         cells = math.prod(len(self.states[self.variables[v]]) for v in numbers)
         rows.require_memory("joint probabilities", cells, self._memory)
-        joined = engine.joined(numbers)
-        joined.triangulation.plan(0).check(self._memory)
+        joined = distribution.joined(numbers)
+        plan_of(joined.triangulation, self.variables, 0).check(self._memory)
         logs, found = joined.joint(numbers, rows.given, check_threads(threads))
         rows.require_possible(logs)
         return found[0] if rows.single else found[rows.rows]
@@ -446,8 +448,8 @@ class GraphModel:
         >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).most_likely({"A": 1})
         {'A': 1, 'B': 1}
         """
-        rows, engine = self._asked(evidence)
-        logs, states = engine.most_likely(rows.given, check_threads(threads))
+        rows, distribution = self._asked(evidence)
+        logs, states = distribution.most_likely(rows.given, check_threads(threads))
         rows.require_possible(logs)
         if rows.single:
             return {name: self.states[name][int(states[0, v])] for v, name in enumerate(self.variables)}
@@ -465,14 +467,12 @@ class GraphModel:
         >>> [(states, round(p, 9)) for states, p in model.nbest(2)]
         [({'A': 0, 'B': 0}, 0.4), ({'A': 1, 'B': 1}, 0.3)]
         """
-        from corate.graphs.best import n_best
-
-        rows, engine = self._asked(evidence)
+        rows, distribution = self._asked(evidence)
         if not rows.single:
             raise DataError("evidence for nbest must be a dict of single states")
-        logs = engine.log_sums(rows.given, check_threads(threads))
+        logs = distribution.log_sums(rows.given, check_threads(threads))
         rows.require_possible(logs)
-        found = n_best(engine, rows.given, check_whole("n", n, 1), threads)
+        found = n_best(distribution, rows.given, check_whole("n", n, 1), threads)
         return [
             (
                 {name: self.states[name][int(states[v])] for v, name in enumerate(self.variables)},
@@ -490,7 +490,7 @@ class GraphModel:
         >>> bool(0.7 < draws["B"].mean() < 0.9)
         True
         """
-        rows, engine = self._asked(given)
+        rows, distribution = self._asked(given)
         if not rows.single:
             raise DataError("given must be a dict of single states")
         if check_whole("n", n, 1) * len(self.variables) * 12 > self._memory:
@@ -498,7 +498,7 @@ class GraphModel:
                 f"the memory budget of {counted(self._memory, 'byte')} is too small for {counted(n, 'draw')}",
                 option="n",
             )
-        logs, states = engine.draw(rows.given, n, check_seed(seed))
+        logs, states = distribution.draw(rows.given, n, check_seed(seed))
         rows.require_possible(logs)
         return {name: decoded(states[:, v], self.states[name]) for v, name in enumerate(self.variables)}
 
@@ -518,7 +518,7 @@ class GraphModel:
         if len(variables) == len(self.variables) and (states >= 0).all():
             logs = self._complete_scores(states[:, np.argsort(variables)])
         else:
-            logs = self._engine.log_sums(rows.given, check_threads(threads))
+            logs = self._distribution.log_sums(rows.given, check_threads(threads))
         return np.asarray((logs - self.log_z)[rows.rows], dtype=np.float64)
 
     def entropy(self, evidence: Mapping[str, Hashable] | None = None) -> float:
@@ -527,10 +527,10 @@ class GraphModel:
         >>> round(GraphModel.from_factors([(["A", "B"], np.ones((2, 3)))]).entropy() - math.log(6), 9)
         0.0
         """
-        rows, engine = self._asked(evidence)
+        rows, distribution = self._asked(evidence)
         if not rows.single:
             raise DataError("evidence for the entropy must be a dict of single states")
-        found = engine.entropy(rows.given)
+        found = distribution.entropy(rows.given)
         if math.isnan(found):
             rows.require_possible(np.array([-np.inf]))
         return max(0.0, found)
@@ -607,9 +607,9 @@ class GraphModel:
         ids = np.array([self._numbers[name] for name in rows.columns], dtype=np.int32)
         states = np.stack([np.asarray(codes, dtype=np.int32) for codes in rows.columns.values()], axis=1)
         distinct, row = np.unique(states, axis=0, return_inverse=True)
-        logs = self._engine.log_sums((ids, np.ascontiguousarray(distinct)), 1) - self.log_z
+        logs = self._distribution.log_sums((ids, np.ascontiguousarray(distinct)), 1) - self.log_z
         counts = np.bincount(row.reshape(-1), weights=rows.weights)
-        parameters = free_parameters(self.graph, self._engine.triangulation)
+        parameters = free_parameters(self.graph, self._distribution.triangulation)
         seen = counts > 0
         return float(parameters * math.log(rows.total) - 2 * (counts[seen] @ logs[seen]))
 
@@ -622,10 +622,10 @@ class GraphModel:
     def _read(self, evidence: Any) -> EvidenceRows:
         return read_evidence(evidence, self.variables, self.states, self.record.get("bins", {}))
 
-    def _asked(self, evidence: Any) -> tuple[EvidenceRows, Engine]:
-        """Evidence, and the engine that answers it."""
+    def _asked(self, evidence: Any) -> tuple[EvidenceRows, Distribution]:
+        """Evidence, and the distribution that answers it."""
         rows = self._read(evidence)
-        return rows, self._engine.weighted(rows.soft) if rows.soft else self._engine
+        return rows, self._distribution.weighted(rows.soft) if rows.soft else self._distribution
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
         listed = [names] if isinstance(names, str) else list(names)
@@ -638,6 +638,6 @@ class GraphModel:
         """The log of the product of the factors, for rows with a state of every variable."""
         found = np.zeros(len(states))
         with np.errstate(divide="ignore"):
-            for scope, table in self._engine.factors:
+            for scope, table in self._distribution.factors:
                 found += np.log(table)[tuple(states[:, v] for v in scope)]
         return found

@@ -9,8 +9,8 @@ import numpy as np
 
 from corate.display import counted
 from corate.errors import DataError
-from corate.graphs.engine import Factor
 from corate.graphs.variables import States
+from corate.inference.trees import Factor
 from corate.rate import Graph
 from corate.types import F64
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from corate.graphs.triangulation import Triangulation
+from corate.inference.triangulation import Triangulation
 from corate.types import F64
 
 __all__ = ["Fitting", "fit_margins"]

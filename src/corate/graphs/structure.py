@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from corate import _native, portable
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
-from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import DataRows
+from corate.inference.triangulation import Triangulation
 from corate.rate import Graph
 from corate.rate.independence import IndependenceTest, chi_squared_tail
 from corate.types import F64
@@ -235,7 +235,7 @@ def free_parameters(graph: Graph, tree: Triangulation) -> int:
     """
     if tree.added == 0:
         return sum(tree.clique_cells) - sum(tree.separator_cells)
-    free = {name: int(size) - 1 for name, size in zip(tree.variables, tree.sizes, strict=True)}
+    free = {name: int(size) - 1 for name, size in zip(graph.nodes, tree.sizes, strict=True)}
     complete = {
         frozenset(part)
         for clique in graph.cliques()

@@ -1,37 +1,25 @@
-"""Triangulations of graphs: elimination orders, their cliques, and what they cost.
-
-The cliques of a triangulated graph form a tree. Each clique shares its separator with its parent, so
-
-    P(x) = prod over cliques of P(clique) / P(separator)
-
-Orders are searched natively: min-fill, weighted min-fill, smallest table and min-degree, then with random ties, and the
-order with the fewest cells is kept. A graph that is triangulated already is recognised, and gets no new edge.
-"""
+"""What inference on a graph costs, and the triangulation of a graph with names."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
 from corate.arguments import check_whole
 from corate.display import counted
 from corate.errors import ConfigError
+from corate.inference.triangulation import Triangulation, pairs_of, triangulate
 from corate.rate import Graph
-from corate.types import Ids, Offsets
 
-__all__ = ["MEMORY", "Plan", "Triangulation", "sizes_of", "triangulate"]
+__all__ = ["MEMORY", "Plan", "edges_of", "plan_of", "sizes_of", "triangulated"]
 
 #: The default memory budget in bytes.
 MEMORY = 4 << 30
 #: Measured: seconds that a cell takes on its way up and down, and that a clique takes besides.
 _CELL, _CLIQUE = 1.4e-8, 5e-6
-_TRIES = 128
 _MOST_STATES = 2**31 - 1
 
 
@@ -78,95 +66,35 @@ class Plan:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Triangulation:
-    """The tree of maximal cliques of an elimination order; parents come first.
-
-    Clique ``i`` has the variables ``members[offsets[i]:offsets[i + 1]]``, in the order of their elimination, so those
-    that are not in its separator come first. ``home`` is the clique in which each variable is not in the separator.
-    """
-
-    variables: tuple[str, ...]
-    sizes: NDArray[np.int64]
-    offsets: Offsets
-    members: Ids
-    parents: Ids
-    home: Ids
-    order: Ids
-    added: int
-
-    @cached_property
-    def cliques(self) -> list[list[int]]:
-        """The variables of each clique."""
-        listed, at = self.members.tolist(), self.offsets.tolist()
-        return [listed[at[i] : at[i + 1]] for i in range(len(self.parents))]
-
-    @cached_property
-    def residuals(self) -> list[int]:
-        """How many variables of each clique are not in its separator."""
-        home = self.home.tolist()
-        return [sum(home[v] == i for v in clique) for i, clique in enumerate(self.cliques)]
-
-    @cached_property
-    def clique_cells(self) -> list[int]:
-        """The number of cells of each clique, exactly."""
-        sizes = self.sizes.tolist()
-        return [math.prod(sizes[v] for v in clique) for clique in self.cliques]
-
-    @cached_property
-    def separator_cells(self) -> list[int]:
-        """The number of cells of each separator."""
-        sizes = self.sizes.tolist()
-        pairs = zip(self.cliques, self.residuals, strict=True)
-        return [math.prod(sizes[v] for v in clique[n:]) for clique, n in pairs]
-
-    @cached_property
-    def place(self) -> NDArray[np.int64]:
-        """The place of each variable in the elimination order."""
-        found = np.empty(len(self.order), dtype=np.int64)
-        found[self.order] = np.arange(len(self.order))
-        return found
-
-    def plan(self, table_cells: int | None = None) -> Plan:
-        """The costs; ``table_cells`` are those of the stored tables, by default a count and a number for every cell."""
-        cells = self.clique_cells
-        most = max(range(len(cells)), key=cells.__getitem__)
-        stored = 2 * sum(cells) if table_cells is None else table_cells
-        return Plan(
-            treewidth=max(map(len, self.cliques)) - 1,
-            cliques=len(cells),
-            cells=sum(cells),
-            largest=tuple(self.variables[v] for v in sorted(self.cliques[most])),
-            largest_cells=cells[most],
-            added_edges=self.added,
-            bytes=8 * (stored + cells[most] + 2 * sum(self.separator_cells)),
-            seconds=sum(cells) * _CELL + len(cells) * _CLIQUE,
-        )
+def plan_of(tree: Triangulation, variables: Sequence[str], table_cells: int | None = None) -> Plan:
+    """The costs of questions; ``table_cells`` are those of the stored tables."""
+    cells = tree.clique_cells
+    most = max(range(len(cells)), key=cells.__getitem__)
+    return Plan(
+        treewidth=max(map(len, tree.cliques)) - 1,
+        cliques=len(cells),
+        cells=sum(cells),
+        largest=tuple(variables[v] for v in sorted(tree.cliques[most])),
+        largest_cells=cells[most],
+        added_edges=tree.added,
+        bytes=tree.memory(table_cells),
+        seconds=sum(cells) * _CELL + len(cells) * _CLIQUE,
+    )
 
 
-def triangulate(
-    variables: Sequence[str],
-    sizes: Sequence[int] | NDArray[np.int64],
-    edges: NDArray[np.int32],
-    *,
-    last: Iterable[int] = (),
-    tries: int = _TRIES,
-    seed: int = 0,
+def edges_of(graph: Graph) -> NDArray[np.int32]:
+    """The edges of a graph, by the numbers of its nodes."""
+    place = {node: i for i, node in enumerate(graph.nodes)}
+    return pairs_of([(place[a], place[b]) for a, b in graph.edges])
+
+
+def triangulated(
+    graph: Graph, sizes: Sequence[int], memory: int, seed: int, table_cells: int | None = None
 ) -> Triangulation:
-    """The best triangulation found; the variables ``last`` are connected, and are the first clique.
-
-    >>> found = triangulate("ABCD", [2] * 4, np.array([[0, 1], [1, 2], [2, 3], [3, 0]], dtype=np.int32))
-    >>> found.plan().treewidth, found.added
-    (2, 1)
-    """
-    flags = np.zeros(len(variables), dtype=np.uint8)
-    kept = sorted(last)
-    flags[kept] = 1
-    pairs = [(a, b) for i, a in enumerate(kept) for b in kept[i + 1 :]]
-    joined = np.concatenate([edges.reshape(-1, 2), np.array(pairs, dtype=np.int32).reshape(-1, 2)])
-    whole = np.asarray(sizes, dtype=np.int64)
-    tree, order, _, added = _native.eliminate(whole, np.ascontiguousarray(joined), flags, tries, seed)
-    return Triangulation(tuple(variables), whole, *tree, order, added)
+    """A triangulation of a graph. Raises ConfigError if its tables need more than ``memory`` bytes."""
+    tree = triangulate(sizes, edges_of(graph), seed=seed)
+    plan_of(tree, graph.nodes, table_cells).check(memory)
+    return tree
 
 
 def sizes_of(graph: Graph, states: int | Mapping[str, int | Sequence[Hashable]]) -> list[int]:

@@ -10,10 +10,13 @@ nodes for a graph of treewidth 5.)
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
+import numpy as np
+
+from corate.inference.triangulation import triangulate
 from corate.rate.derivation import Derivation, Step
 from corate.rate.expressions import Expression, Probability, Rate, probability
 from corate.rate.graphs import Graph, GraphLike
@@ -48,22 +51,26 @@ class JunctionTree:
     def of(cls, graph: GraphLike) -> JunctionTree:
         """Triangulate a graph with the min-fill heuristic, and build its junction tree."""
         read = Graph.of(graph)
-        order, later, added = _eliminate(read)
-        place = {node: i for i, node in enumerate(order)}
-        cliques: list[dict[str, None]] = []
-        separators: list[tuple[str, ...]] = []
-        home: dict[str, int] = {}
-        for node in reversed(order):
-            rest = later[node]
-            at = home[min(rest, key=place.__getitem__)] if rest else -1
-            if rest and cliques[at].keys() == rest:
-                cliques[at][node] = None
-            else:
-                at = len(cliques)
-                cliques.append(dict.fromkeys([*rest, node]))
-                separators.append(tuple(read.ordered(rest)))
-            home[node] = at
-        return cls(tuple(tuple(read.ordered(c)) for c in cliques), tuple(separators), added)
+        if not read.nodes:
+            return cls((), (), ())
+        nodes = read.nodes[::-1]  # of equal nodes, the last is eliminated first
+        place = {node: i for i, node in enumerate(nodes)}
+        edges = np.array([(place[a], place[b]) for a, b in read.edges], dtype=np.int32)
+        tree = triangulate([2] * len(nodes), edges, tries=1)
+        cliques = [[nodes[v] for v in clique] for clique in tree.cliques]
+        separators = [clique[n:] for clique, n in zip(cliques, tree.residuals, strict=True)]
+        joined = {frozenset(edge) for edge in read.edges}
+        added: list[tuple[str, str]] = []
+        for v in tree.order.tolist():  # its neighbours then are the nodes after it in its clique
+            clique = cliques[tree.home[v]]
+            later = read.ordered(clique[clique.index(nodes[v]) + 1 :])
+            added += (pair for pair in combinations(later, 2) if frozenset(pair) not in joined)
+            joined |= {frozenset(pair) for pair in combinations(later, 2)}
+        return cls(
+            tuple(tuple(read.ordered(c)) for c in cliques),
+            tuple(tuple(read.ordered(s)) for s in separators),
+            tuple(added),
+        )
 
 
 def junction(graph: Graph, given: Sequence[str]) -> tuple[Derivation, JunctionTree]:
@@ -103,53 +110,3 @@ def _separate(
     step = partition(rate, rest)
     cut = Rate((Block(b[0] for b in rest), Seq(*clique)), condition)
     return [*steps, step, cit3(cut, graph=graph)]
-
-
-def _eliminate(graph: Graph) -> tuple[list[str], dict[str, set[str]], tuple[tuple[str, str], ...]]:
-    """An elimination order (fewest new edges first), the later neighbours of each node, and the added edges.
-
-    The number of new edges that each node needs is updated as edges are added and nodes are removed.
-    """
-    near = {node: set(others) for node, others in graph.neighbours.items()}
-    needs = {v: sum(len(near[v] - near[u]) - 1 for u in near[v]) // 2 for v in near}
-    place = {node: -i for i, node in enumerate(graph.nodes)}
-    heap = [(needs[v], len(near[v]), place[v], v) for v in near]
-    heapq.heapify(heap)
-    order: list[str] = []
-    later: dict[str, set[str]] = {}
-    added: list[tuple[str, str]] = []
-    while heap:
-        need, degree, _, v = heapq.heappop(heap)
-        if v in later or need != needs[v] or degree != len(near[v]):
-            continue
-        changed = _fill(near, needs, graph.ordered(near[v]) if needs[v] else [], added)
-        for u in near[v]:
-            needs[u] -= len(near[u] - near[v]) - 1
-            near[u].discard(v)
-        changed |= near[v]
-        order.append(v)
-        later[v] = near[v]
-        for u in changed - {v}:
-            heapq.heappush(heap, (needs[u], len(near[u]), place[u], u))
-    return order, later, tuple(added)
-
-
-def _fill(
-    near: dict[str, set[str]], needs: dict[str, int], nodes: Sequence[str], added: list[tuple[str, str]]
-) -> set[str]:
-    """Connect all pairs of some nodes; returns the nodes that now need another number of new edges."""
-    changed: set[str] = set()
-    for i, a in enumerate(nodes):
-        for b in nodes[i + 1 :]:
-            if b in near[a]:
-                continue
-            both = near[a] & near[b]
-            for w in both:
-                needs[w] -= 1
-            needs[a] += len(near[a]) - len(both)
-            needs[b] += len(near[b]) - len(both)
-            near[a].add(b)
-            near[b].add(a)
-            added.append((a, b))
-            changed |= both | {a, b}
-    return changed

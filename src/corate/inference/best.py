@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.graphs.engine import Engine, Given
+from corate.inference.trees import Distribution, Given
 
 __all__ = ["n_best"]
 
@@ -21,12 +21,12 @@ __all__ = ["n_best"]
 _CELLS = 1 << 22
 
 
-def n_best(engine: Engine, given: Given, n: int, threads: int) -> list[tuple[NDArray[np.int32], float]]:
+def n_best(distribution: Distribution, given: Given, n: int, threads: int) -> list[tuple[NDArray[np.int32], float]]:
     """The states of all variables, with the logarithm of their score, best first; fewer if fewer are possible."""
-    sizes = engine.triangulation.sizes.tolist()
+    sizes = distribution.triangulation.sizes.tolist()
     observed = {int(v) for v, state in zip(given[0], given[1][0], strict=True) if state >= 0}
     free = [v for v in range(len(sizes)) if v not in observed]
-    logs, states = engine.most_likely(given, threads)
+    logs, states = distribution.most_likely(given, threads)
     waiting: list[tuple[float, int, NDArray[np.int32], int]] = []
     if logs[0] > -np.inf:
         waiting.append((-float(logs[0]), 0, states[0], 0))
@@ -38,7 +38,7 @@ def n_best(engine: Engine, given: Given, n: int, threads: int) -> list[tuple[NDA
         if len(found) == n:
             break
         for part, depths in _others(best, free, depth, sizes, observed):
-            logs, states = engine.most_likely(part, threads)
+            logs, states = distribution.most_likely(part, threads)
             for i in np.flatnonzero(logs > -np.inf).tolist():
                 heapq.heappush(waiting, (-float(logs[i]), pushed, states[i], depths[i]))
                 pushed += 1

@@ -16,20 +16,20 @@
 #include <utility>
 #include <vector>
 
-#include "graphs/clique_tree.h"
+#include "inference/evidence_plan.h"
 
 enum class Sweep { kSum, kMaximum };
 
-class MessagePass {
+class CliquePass {
    public:
     static constexpr double kLeast = 1e-290;       // of numbers that have not underflowed
     static constexpr double kLargestLoss = 1e-13;  // relative
 
     // With `logs`, which needs one lane, tables and messages are logarithms.
-    MessagePass(const EvidencePlan& plan, Sweep sweep, bool logs);
+    CliquePass(const EvidencePlan& plan, Sweep sweep, bool logs);
 
-    // Passes all messages up. `rows` are the rows of evidence of the lanes.
-    void up(std::span<const int32_t* const> rows);
+    // Passes all messages up. `rows` are the rows of evidence of the lanes, and `values` the values of the potentials of each.
+    void up(std::span<const int32_t* const> rows, std::span<const PotentialValues* const> values);
     // log of the sum (or maximum) of the scores that agree with the evidence; minus infinity if there is none.
     double log_value(size_t lane) const { return log_values_[lane]; }
     bool lost(size_t lane) const { return lost_[lane]; }
@@ -66,13 +66,14 @@ class MessagePass {
 
     const EvidencePlan& plan() const { return plan_; }
     const int32_t* row(size_t lane) const { return rows_[lane]; }
+    const PotentialValues& values(size_t lane) const { return *values_[lane]; }
     size_t lanes() const { return plan_.lanes; }
     bool logs() const { return logs_; }
 
    private:
     int64_t start(size_t i) const { return plan_.cliques[i].separator_start * static_cast<int64_t>(plan_.lanes); }
     int64_t cells(size_t i) const { return plan_.cliques[i].separator_cells; }
-    void set_rows(std::span<const int32_t* const> rows);
+    void set_rows();
     const double* source(const EvidencePlan::Source& source) const;
     void multiply(const TableWalk& walk, const double* part, bool shared);
     void scale(double* message, int64_t cells, std::array<double, kLanes>& top, std::array<double, kLanes>& least) const;
@@ -84,6 +85,7 @@ class MessagePass {
     bool logs_;
     std::vector<double> table_, up_, down_, masks_, sliced_;
     std::array<const int32_t*, kLanes> rows_{};
+    std::array<const PotentialValues*, kLanes> values_{};
     std::array<double, kLanes> log_values_{};
     std::vector<double> log_least_, loss_;  // by clique and lane: of its message
     std::array<bool, kLanes> lost_{}, steep_{};

@@ -16,6 +16,10 @@ enum class Criterion {
 };
 
 struct EliminationGraph {
+    // Edges are pairs of nodes, one after the other. Raises std::invalid_argument for a node that does not exist, and for an edge
+    // from a node to itself.
+    EliminationGraph(std::span<const int64_t> sizes, std::span<const int32_t> edges, std::span<const uint8_t> last);
+
     std::vector<std::vector<int32_t>> neighbours;
     std::vector<double> sizes;  // the number of states of each node
     std::vector<uint8_t> last;  // nodes that are eliminated after all others; may be empty
@@ -38,8 +42,8 @@ struct CliqueTreeArrays {
     std::vector<int32_t> home;     // by variable: the clique in which it is not in the separator
 };
 
-// Eliminates all nodes. Equal nodes are taken in a random order that follows from the seed, or by number if it is 0. Stops early,
-// with an empty order, where one clique alone has more than `limit` cells.
+// Eliminates all nodes. Equal nodes are taken in a random order that follows from the seed; if it is 0, those with the fewest
+// neighbours first, and then by number. Stops early, with an empty order, where one clique alone has more than `limit` cells.
 Elimination eliminate(const EliminationGraph& graph, Criterion criterion, uint64_t seed, double limit);
 
 // The best order of several: each criterion once, then with random ties, while the search costs less than using the order.

@@ -1,4 +1,4 @@
-#include "graphs/table_walk.h"
+#include "inference/table_walk.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,13 @@
-#include "graphs/elimination.h"
+#include "inference/elimination.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <stdexcept>
 #include <tuple>
 
+#include "core/array.h"
 #include "core/logarithms.h"
 #include "core/mixing.h"
 
@@ -46,7 +48,8 @@ class Eliminator {
 
     void push(int32_t v) {
         const int last = graph_.last.empty() ? 0 : graph_.last[v];
-        const uint64_t tie = seed_ == 0 ? static_cast<uint64_t>(v) : mixed(seed_ + static_cast<uint64_t>(v));
+        const auto number = static_cast<uint64_t>(v);
+        const uint64_t tie = seed_ == 0 ? (static_cast<uint64_t>(near_[v].size()) << 32) + number : mixed(seed_ + number);
         queue_.emplace(last, cost(v), tie, v, ++version_[v]);
     }
 
@@ -141,6 +144,26 @@ double total_cells(const Elimination& found, std::span<const double> sizes) {
 }
 
 }  // namespace
+
+EliminationGraph::EliminationGraph(std::span<const int64_t> states, std::span<const int32_t> edges,
+                                   std::span<const uint8_t> flags)
+    : neighbours(states.size()), sizes(states.begin(), states.end()), last(flags.begin(), flags.end()) {
+    check_sizes(states);
+    if (states.empty() || last.size() != states.size())
+        throw std::invalid_argument("edges must be pairs, and last have all nodes");
+    for (size_t e = 0; e + 1 < edges.size(); e += 2) {
+        const int32_t a = edges[e], b = edges[e + 1];
+        for (const int32_t v : {a, b})
+            if (v < 0 || static_cast<size_t>(v) >= states.size()) throw std::invalid_argument("an edge has an unknown end");
+        if (a == b) throw std::invalid_argument("a node has an edge to itself");
+        neighbours[a].push_back(b);
+        neighbours[b].push_back(a);
+    }
+    for (std::vector<int32_t>& near : neighbours) {
+        std::sort(near.begin(), near.end());
+        near.erase(std::unique(near.begin(), near.end()), near.end());
+    }
+}
 
 Elimination eliminate(const EliminationGraph& graph, Criterion criterion, uint64_t seed, double limit) {
     Elimination found = Eliminator(graph, criterion, seed).run(limit);

@@ -1,4 +1,4 @@
-#include "graphs/message_pass.h"
+#include "inference/clique_pass.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 using Source = EvidencePlan::Source;
 
-MessagePass::MessagePass(const EvidencePlan& plan, Sweep sweep, bool logs) : plan_(plan), sweep_(sweep), logs_(logs) {
+CliquePass::CliquePass(const EvidencePlan& plan, Sweep sweep, bool logs) : plan_(plan), sweep_(sweep), logs_(logs) {
     if (logs && plan.lanes != 1) throw std::invalid_argument("logarithms need one lane");
     table_.resize(static_cast<size_t>(plan.largest) * plan.lanes);
     up_.resize(static_cast<size_t>(plan.message_cells) * plan.lanes);
@@ -18,10 +18,9 @@ MessagePass::MessagePass(const EvidencePlan& plan, Sweep sweep, bool logs) : pla
     loss_.resize(log_least_.size());
 }
 
-void MessagePass::set_rows(std::span<const int32_t* const> rows) {
+void CliquePass::set_rows() {
     const size_t lanes = plan_.lanes;
-    std::copy(rows.begin(), rows.end(), rows_.begin());
-    log_values_.fill(plan_.tree.log_scale);
+    for (size_t l = 0; l < lanes; ++l) log_values_[l] = values_[l]->log_scale;
     lost_.fill(false);
     steep_.fill(false);
     const double none = logs_ ? -INFINITY : 0.0, one = logs_ ? 0.0 : 1.0;
@@ -36,8 +35,8 @@ void MessagePass::set_rows(std::span<const int32_t* const> rows) {
                     }
             } else if (source.kind == Source::kSliced) {
                 for (size_t l = 0; l < lanes; ++l) {
-                    const double* from = plan_.tree.potentials[source.index].values.data() +
-                                         plan_.offset(source.variables, source.strides, rows_[l]);
+                    const double* from =
+                        values_[l]->values(source.index) + plan_.offset(source.variables, source.strides, rows_[l]);
                     double* to = sliced_.data() + static_cast<size_t>(source.start) * lanes + l;
                     source.slice.each_cell(
                         [&](int64_t cell, int64_t place) { to[cell * static_cast<int64_t>(lanes)] = from[place]; });
@@ -46,12 +45,12 @@ void MessagePass::set_rows(std::span<const int32_t* const> rows) {
         }
 }
 
-const double* MessagePass::source(const Source& source) const {
+const double* CliquePass::source(const Source& source) const {
     const auto start = source.start * static_cast<int64_t>(plan_.lanes);
     switch (source.kind) {
         case Source::kPotential: {
             const int64_t offset = plan_.lanes == 1 ? plan_.offset(source.variables, source.strides, rows_[0]) : 0;
-            return (logs_ ? plan_.tree.logs()[source.index] : plan_.tree.potentials[source.index].values).data() + offset;
+            return (logs_ ? values_[0]->logs(source.index) : values_[0]->values(source.index)) + offset;
         }
         case Source::kSliced: return sliced_.data() + start;
         case Source::kMask: return masks_.data() + start;
@@ -59,7 +58,7 @@ const double* MessagePass::source(const Source& source) const {
     }
 }
 
-const double* MessagePass::fill(size_t i) {
+const double* CliquePass::fill(size_t i) {
     const EvidencePlan::Clique& clique = plan_.cliques[i];
     if (clique.sources.empty()) {
         std::fill_n(table_.data(), clique.cells * static_cast<int64_t>(plan_.lanes), logs_ ? 0.0 : 1.0);
@@ -75,14 +74,14 @@ const double* MessagePass::fill(size_t i) {
     return table_.data();
 }
 
-void MessagePass::multiply(const TableWalk& walk, const double* part, bool shared) {
+void CliquePass::multiply(const TableWalk& walk, const double* part, bool shared) {
     if (logs_)
         log_multiply_in(walk, table_.data(), part);
     else
         Lanes{plan_.lanes}.multiply_in(walk, table_.data(), part, shared);
 }
 
-void MessagePass::sum_out(const TableWalk& walk, const double* table, double* part, int64_t part_cells) const {
+void CliquePass::sum_out(const TableWalk& walk, const double* table, double* part, int64_t part_cells) const {
     const auto n = static_cast<size_t>(part_cells);
     std::fill_n(part, n * plan_.lanes, logs_ ? -INFINITY : 0.0);
     if (logs_)
@@ -91,8 +90,10 @@ void MessagePass::sum_out(const TableWalk& walk, const double* table, double* pa
         Lanes{plan_.lanes}.sum_out(walk, table, part);
 }
 
-void MessagePass::up(std::span<const int32_t* const> rows) {
-    set_rows(rows);
+void CliquePass::up(std::span<const int32_t* const> rows, std::span<const PotentialValues* const> values) {
+    std::ranges::copy(rows, rows_.begin());
+    std::ranges::copy(values, values_.begin());
+    set_rows();
     for (size_t i = plan_.cliques.size(); i-- > 0;) {
         fill(i);
         const EvidencePlan::Clique& clique = plan_.cliques[i];
@@ -116,8 +117,7 @@ void MessagePass::up(std::span<const int32_t* const> rows) {
 }
 
 // Divides a message by its maximum, in every lane, and tells the maximum and the least number above zero after that.
-void MessagePass::scale(double* message, int64_t cells, std::array<double, kLanes>& top,
-                        std::array<double, kLanes>& least) const {
+void CliquePass::scale(double* message, int64_t cells, std::array<double, kLanes>& top, std::array<double, kLanes>& least) const {
     const size_t lanes = plan_.lanes;
     top.fill(logs_ ? -INFINITY : 0.0);
     least.fill(INFINITY);
@@ -142,14 +142,13 @@ void MessagePass::scale(double* message, int64_t cells, std::array<double, kLane
 }
 
 // Adds the scale of clique i's message to the values, and bounds what underflow may have taken from it.
-void MessagePass::bound_loss(size_t i, const std::array<double, kLanes>& top, const std::array<double, kLanes>& least) {
+void CliquePass::bound_loss(size_t i, const std::array<double, kLanes>& top, const std::array<double, kLanes>& least) {
     const EvidencePlan::Clique& clique = plan_.cliques[i];
     const size_t lanes = plan_.lanes;
     const double terms = static_cast<double>(clique.cells) / static_cast<double>(clique.separator_cells);
-    double potentials = 0.0;
-    for (const int32_t p : plan_.tree.own[i]) potentials += plan_.tree.log_least[p];
     for (size_t l = 0; l < lanes; ++l) {
-        double log_least = potentials, loss = 0.0;
+        double log_least = 0.0, loss = 0.0;
+        for (const int32_t p : plan_.tree.own[i]) log_least += values_[l]->log_least[p];
         for (const int32_t j : plan_.tree.children[i]) {
             log_least += log_least_[static_cast<size_t>(j) * lanes + l];
             loss += loss_[static_cast<size_t>(j) * lanes + l];
@@ -165,7 +164,7 @@ void MessagePass::bound_loss(size_t i, const std::array<double, kLanes>& top, co
 }
 
 // Turns the separator's table into the message down to clique j.
-void MessagePass::divide(size_t j) {
+void CliquePass::divide(size_t j) {
     const auto n = cells(j) * static_cast<int64_t>(plan_.lanes);
     double* margin = down_.data() + start(j);
     const double* message = up_.data() + start(j);
@@ -180,7 +179,7 @@ void MessagePass::divide(size_t j) {
     for (size_t l = 0; l < plan_.lanes && !logs_; ++l) lost_[l] = lost_[l] || top[l] < kLeast;
 }
 
-double MessagePass::value_at(size_t i, size_t lane, const int32_t* states) const {
+double CliquePass::value_at(size_t i, size_t lane, const int32_t* states) const {
     double found = logs_ ? 0.0 : 1.0;
     for (const Source& one : plan_.cliques[i].sources) {
         int64_t place = 0;
@@ -191,7 +190,7 @@ double MessagePass::value_at(size_t i, size_t lane, const int32_t* states) const
         }
         double value;
         if (whole)
-            value = logs_ ? plan_.tree.logs()[one.index][place] : plan_.tree.potentials[one.index].values[place];
+            value = logs_ ? values_[lane]->logs(one.index)[place] : values_[lane]->values(one.index)[place];
         else
             value = source(one)[static_cast<size_t>(place) * plan_.lanes + lane];
         found = logs_ ? found + value : found * value;
