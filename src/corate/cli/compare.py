@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.plot import Point, check_picture, in_characters, page, picture, prepare_picture
-from corate.cli.shared_options import Reading, reading_options, shared
+from corate.cli.shared_options import JSON, MANY_LABELS, QUIET, THREADS, Reading, reading_options
 from corate.cli.terminal import ProgressBar, count, counted, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.streams import open_output
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from corate.evaluation.comparison import MethodDifference, Row
     from corate.progress import ProgressEvent
 
-__all__ = ["compare"]
+__all__ = ["Compare"]
 
 _EXAMPLES = """\
 Examples:
@@ -49,35 +49,7 @@ def _methods(text: str) -> str:
 
 
 @command("compare", _EXAMPLES, everyday="test folds methods features held_out seeds plot columns threads json quiet")
-@argument("FILE", "Labelled text to train on; - is standard input.")
-@option("--test FILE", "Labelled text to evaluate on.")
-@option("--folds N", "Cross-validation with N parts of FILE. Give either --test or --folds.", number=int, least=2)
-@option("--methods NAMES", "The methods, separated by commas.", default=",".join(METHODS), check=_methods)
-@option("--features PRESET|FILE|TEMPLATES", "Features of all methods, as for corate train. Default: each method's own.")
-@option("--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on.")
-@option("--seeds N", "Train each method N times; show means and standard deviations.", default=1, number=int, least=1)
-@option(
-    "--plot FILE",
-    "Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
-    check=check_picture,
-)
-@shared("many_labels", "threads", "json", "quiet")
-@reading_options()
-def compare(
-    reading: Reading,
-    file: str,
-    test: str | None,
-    folds: int | None,
-    methods: str,
-    features: str | None,
-    held_out: str | None,
-    seeds: int,
-    plot: str | None,
-    many_labels: bool,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+class Compare(Run):
     """Compare the accuracy and training time of several methods.
 
     Fast methods run first, and each result is shown as soon as it is available. Ctrl-C ends the comparison and keeps
@@ -85,25 +57,56 @@ def compare(
     At the end, each method is compared with the best one: the difference, its 95% interval and the p-value of a paired
     permutation test over the test sentences.
     """
-    if (test is None) == (folds is None):
-        raise click.BadParameter("give either --test FILE or --folds N", param_hint="--test or --folds")
-    _check_files(file, test, held_out, plot)
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        corpus = reading.read_labelled(file)
-        test_corpus = None if test is None else reading.read_labelled(test, corpus)
-        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
-    table = _Table(seeds, folds, printed=not (json or quiet), plotted=plot is not None)
-    stopped: BaseException | None = None
-    try:
-        chosen = {method: {"many_labels": many_labels} for method in methods.split(",")}
-        _run(table, corpus, test_corpus, chosen, features, held_out_corpus, threads, quiet)
-    except (KeyboardInterrupt, CorateError) as error:
-        stopped = error
-    if table.rows:
-        _finish(table, corpus, test_corpus, plot, stopped, json=json)
-    if stopped is not None:
-        raise stopped
+
+    file: str = argument("FILE", "Labelled text to train on; - is standard input.")
+    test: str | None = option("--test FILE", "Labelled text to evaluate on.")
+    folds: int | None = option(
+        "--folds N", "Cross-validation with N parts of FILE. Give either --test or --folds.", least=2
+    )
+    methods: str = option(
+        "--methods NAMES", "The methods, separated by commas.", default=",".join(METHODS), check=_methods
+    )
+    features: str | None = option(
+        "--features PRESET|FILE|TEMPLATES", "Features of all methods, as for corate train. Default: each method's own."
+    )
+    held_out: str | None = option(
+        "--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on."
+    )
+    seeds: int = option(
+        "--seeds N", "Train each method N times; show means and standard deviations.", default=1, least=1
+    )
+    plot: str | None = option(
+        "--plot FILE",
+        "Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
+        check=check_picture,
+    )
+    many_labels: bool = MANY_LABELS
+    threads: int = THREADS
+    json: bool = JSON
+    quiet: bool = QUIET
+    reading: Reading = reading_options()
+
+    def run(self) -> None:
+        """Run the command."""
+        if (self.test is None) == (self.folds is None):
+            raise click.BadParameter("give either --test FILE or --folds N", param_hint="--test or --folds")
+        _check_files(self.file, self.test, self.held_out, self.plot)
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            corpus = self.reading.read_labelled(self.file)
+            test_corpus = None if self.test is None else self.reading.read_labelled(self.test, corpus)
+            held_out_corpus = None if self.held_out is None else self.reading.read_labelled(self.held_out, corpus)
+        table = _Table(self.seeds, self.folds, printed=not (self.json or self.quiet), plotted=self.plot is not None)
+        stopped: BaseException | None = None
+        try:
+            chosen = {method: {"many_labels": self.many_labels} for method in self.methods.split(",")}
+            _run(table, corpus, test_corpus, chosen, self.features, held_out_corpus, self.threads, self.quiet)
+        except (KeyboardInterrupt, CorateError) as error:
+            stopped = error
+        if table.rows:
+            _finish(table, corpus, test_corpus, self.plot, stopped, json=self.json)
+        if stopped is not None:
+            raise stopped
 
 
 def _check_files(file: str, test: str | None, held_out: str | None, plot: str | None) -> None:

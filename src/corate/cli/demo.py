@@ -7,16 +7,16 @@ import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corate.cli.commands import command, option
+from corate.cli.commands import Run, command, option
 from corate.cli.evaluate import measure
-from corate.cli.shared_options import shared
+from corate.cli.shared_options import SEED
 from corate.cli.terminal import count, counted, is_terminal, percent, show_table, size
 
 if TYPE_CHECKING:
     from corate import Tagger
     from corate.demo import Address
 
-__all__ = ["demo"]
+__all__ = ["Demo"]
 
 _EXAMPLES = """\
 Examples:
@@ -49,41 +49,45 @@ Without such a file, `corate demo --write data` writes these addresses as train.
 
 
 @command("demo", _EXAMPLES)
-@option("--sentences N", "Number of address lines to train on.", default=4000, number=int, least=50)
-@shared("seed")
-@option("--write DIR", "Write the lines as files into DIR and do nothing else.")
-def demo(sentences: int, seed: int, write: str | None) -> None:
+class Demo(Run):
     """Show how Corate works, offline, in seconds.
 
     Trains on invented postal addresses of eight countries, shows the scores and tags a few lines.
     """
-    from corate.demo import addresses, write_files
 
-    n_test = max(20, sentences // 4)
-    if write is not None:
-        for path in write_files(write, sentences, n_test, seed):
-            print(path)
-        return
-    import corate
+    sentences: int = option("--sentences N", "Number of address lines to train on.", default=4000, least=50)
+    seed: int = SEED
+    write: str | None = option("--write DIR", "Write the lines as files into DIR and do nothing else.")
 
-    lines = list(addresses(sentences + n_test, seed))
-    tagger = corate.train(corate.Corpus.from_sentences(lines[:sentences]), seed=seed)
-    if tagger.record["interrupted"]:
-        raise KeyboardInterrupt
-    scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[sentences:]))
-    tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
-    rows = [
-        ["trained on", f"{counted(sentences, 'address line')}, {counted(tagger.record['tokens'], 'token')}"],
-        ["training time", f"{tagger.record['seconds']:.2f} s"],
-        ["accuracy", f"{percent(scores['accuracy'])} of {tested}"],
-        ["accuracy, new words", percent(scores["accuracy_oov"])],
-        ["F1 of whole parts", percent(scores["f1"])],
-        ["tagging speed", f"{count(scores['tokens_per_second'])} tokens a second"],
-        ["model size", size(_size_on_disk(tagger))],
-    ]
-    show_table(rows)
-    _show_tagged(tagger, lines[sentences:])
-    print(_NEXT)
+    def run(self) -> None:
+        """Run the command."""
+        from corate.demo import addresses, write_files
+
+        n_test = max(20, self.sentences // 4)
+        if self.write is not None:
+            for path in write_files(self.write, self.sentences, n_test, self.seed):
+                print(path)
+            return
+        import corate
+
+        lines = list(addresses(self.sentences + n_test, self.seed))
+        tagger = corate.train(corate.Corpus.from_sentences(lines[: self.sentences]), seed=self.seed)
+        if tagger.record["interrupted"]:
+            raise KeyboardInterrupt
+        scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[self.sentences :]))
+        tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
+        rows = [
+            ["trained on", f"{counted(self.sentences, 'address line')}, {counted(tagger.record['tokens'], 'token')}"],
+            ["training time", f"{tagger.record['seconds']:.2f} s"],
+            ["accuracy", f"{percent(scores['accuracy'])} of {tested}"],
+            ["accuracy, new words", percent(scores["accuracy_oov"])],
+            ["F1 of whole parts", percent(scores["f1"])],
+            ["tagging speed", f"{count(scores['tokens_per_second'])} tokens a second"],
+            ["model size", size(_size_on_disk(tagger))],
+        ]
+        show_table(rows)
+        _show_tagged(tagger, lines[self.sentences :])
+        print(_NEXT)
 
 
 def _size_on_disk(tagger: Tagger) -> int:

@@ -7,14 +7,14 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.commands import command, option
-from corate.cli.shared_options import MODEL, shared
+from corate.cli.commands import Run, command, option
+from corate.cli.shared_options import JSON, MODEL
 from corate.cli.terminal import count, counted, percent, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["info"]
+__all__ = ["Info"]
 
 _EXAMPLES = """\
 Examples:
@@ -46,15 +46,7 @@ _SAID = (
 
 
 @command("info", _EXAMPLES)
-@MODEL
-@option("--templates", "Also list the templates of its features.")
-@option(
-    "--weights",
-    "Also show the features with the largest weights, and the label pairs that attract or avoid each other.",
-)
-@option("--all", "Show all of this.", name="everything")
-@shared("json")
-def info(model: str, templates: bool, weights: bool, everything: bool, json: bool) -> None:
+class Info(Run):
     """Show what a model labels, what input it expects, how it was trained, and what takes the space in its file.
 
     With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs with a weight above 0
@@ -62,14 +54,26 @@ def info(model: str, templates: bool, weights: bool, everything: bool, json: boo
     co-occurrence rate instead: how many times more often they are neighbours than by chance. Pairs with a rate above 1
     attract each other; those with a rate below 1 avoid each other.
     """
-    import corate
 
-    tagger = corate.load(model)
-    facts = _facts(tagger, model)
-    if json:
-        print_json(facts)
-    else:
-        _show(tagger, facts, templates=templates or everything, weights=weights or everything)
+    model: str = MODEL
+    templates: bool = option("--templates", "Also list the templates of its features.")
+    weights: bool = option(
+        "--weights",
+        "Also show the features with the largest weights, and the label pairs that attract or avoid each other.",
+    )
+    everything: bool = option("--all", "Show all of this.")
+    json: bool = JSON
+
+    def run(self) -> None:
+        """Run the command."""
+        import corate
+
+        tagger = corate.load(self.model)
+        facts = _facts(tagger, self.model)
+        if self.json:
+            print_json(facts)
+        else:
+            _show(tagger, facts, templates=self.templates or self.everything, weights=self.weights or self.everything)
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
