@@ -73,7 +73,6 @@ class Inspect(Run):
     def run(self) -> None:
         """Run the command."""
         from corate.inspection.page import inspect_page
-        from corate.pages.charts import check_installed
 
         if self.output == "-":
             raise click.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
@@ -81,7 +80,6 @@ class Inspect(Run):
             refuse_inputs(self.output, {"an input of the command": path})
         check_writable(self.output)
         check_suffix(self.output, "--output", ".html", ".htm")
-        check_installed()
         with ProgressBar(self.quiet) as progress:
             progress("reading")
             tagger = load_model(self.model, self.file)

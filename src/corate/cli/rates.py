@@ -13,7 +13,7 @@ from corate.cli.plot import check_suffix
 from corate.cli.shared_options import JSON, Reading, is_model_file, reading_options
 from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
 from corate.io.streams import bare_suffix, open_output
-from corate.pages.charts import check_installed, standalone
+from corate.pages.charts import standalone
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -86,8 +86,6 @@ class Rates(Run):
         if bare_suffix(self.source) in (".csv", ".parquet") and self.reading.format == "auto":
             remedy = "name its columns with --between, or say --format columns for labelled text"
             raise click.BadParameter(f"{self.source} seems to be a table; {remedy}")
-        if self.svg is not None:
-            check_installed()
         data_rates: dict[tuple[str, str], float] = {}
         if is_model_file(self.source):
             corpus = None if self.data is None else self.reading.read_labelled(self.data)
