@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.commands import Run, argument, command, option
 from corate.cli.evaluation_details import details, drawing, plain_details, show_details
 from corate.cli.plot import check_picture, prepare_picture
 from corate.cli.shared_options import JSON, MODEL, QUIET, THREADS, Reading, load_model, reading_options
-from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
+from corate.cli.terminal import ProgressBar, count, percent, print_json, print_table, show_table
 from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
@@ -139,20 +138,11 @@ def one_line(scores: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {percent(scores[key])}" for key, name in names.items() if scores[key] is not None)
 
 
-def _escaped(report: Report) -> Report:
-    """The report with labels that are safe to print on a terminal."""
-    confusion = replace(report.confusion, labels=tuple(map(escaped, report.confusion.labels)))
-    return replace(report, types={escaped(name): s for name, s in report.types.items()}, confusion=confusion)
-
-
 def _show(report: Report, speed: float, confusion: bool) -> None:
-    if is_terminal():
-        from rich.console import Console
-
-        Console().print(_escaped(report).table())
-    else:
-        print(report)
-    print(f"\n{count(speed)} tokens a second")
+    for table in report.tables():
+        print_table(table)
+        print()
+    print(f"{count(speed)} tokens a second")
     if confusion:
         errors = report.confusion.most_confused(_MOST_CONFUSED)
         print()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from corate.cli import graph_answers
 from corate.cli.commands import Run, argument, command, group, option
-from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
+from corate.cli.graph_answers import write_csv
 from corate.cli.plot import check_suffix
 from corate.cli.shared_options import JSON, QUIET, SEED, THREADS, names_in
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
@@ -230,27 +231,25 @@ class Query(Run):
                 progress("reading")
                 rows = read_columns(self.evidence)
                 progress("answering")
-                header, table = answers(read, rows, chosen, self.most_likely, self.threads)
+                header, table = graph_answers.answers(read, rows, chosen, self.most_likely, self.threads)
                 write_csv(self.output, header, table)
             return
         known: dict[str, Any] = dict(_states(self.given)) if self.given else {}
         known |= _likelihoods(read, self.soft) if self.soft else {}
         if self.nbest is not None:
-            show_best(chosen, read.nbest(self.nbest, known, threads=self.threads), self.json, self.output)
+            facts, header, cells = graph_answers.best_states(read, chosen, known, self.nbest, self.threads)
         elif self.most_likely:
-            best = read.most_likely(known)
-            show({name: best[name] for name in chosen}, self.json, self.output, ["variable", "state"])
+            facts, header, cells = graph_answers.most_likely(read, chosen, known)
         elif self.joint:
-            cells = read.joint(chosen, known)
-            show_cells(read, chosen, cells, self.json, self.output)
+            facts, header, cells = graph_answers.joint(read, chosen, known)
         else:
-            found = read.marginals(known)
-            show(
-                {name: dict(zip(map(str, read.states[name]), found[name].tolist(), strict=True)) for name in chosen},
-                self.json,
-                self.output,
-                ["variable", "state", "probability"],
-            )
+            facts, header, cells = graph_answers.marginals(read, chosen, known)
+        if self.json:
+            print_json(facts)
+        elif self.output is not None:
+            write_csv(self.output, header, cells)
+        else:
+            show_table(cells, header)
 
 
 @command("sample", group=Graph)
