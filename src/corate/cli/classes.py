@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from corate.cli.commands import Run, argument, command, option
-from corate.cli.shared_options import JSON, QUIET, THREADS, refuse_inputs
-from corate.cli.terminal import ProgressBar, counted, print_json
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import THREADS, Reporting, refuse_inputs
+from corate.cli.terminal import ProgressBar, counted
 from corate.io.atomic import check_writable
 
 __all__ = ["Classes"]
@@ -24,7 +24,7 @@ Examples:
 
 
 @command("classes", _EXAMPLES)
-class Classes(Run):
+class Classes(Reporting):
     """Learn word classes from text without labels.
 
     Words with similar neighbours get the same class. The output has a word in lower case and its class on each line,
@@ -38,8 +38,6 @@ class Classes(Run):
     number: int = option("--classes,-c N", "The number of classes.", default=256, least=2)
     encoding: str = option("--encoding NAME", "The encoding of the text.", default="utf-8")
     threads: int = THREADS
-    json: bool = JSON
-    quiet: bool = QUIET
 
     def run(self) -> None:
         """Run the command."""
@@ -57,10 +55,6 @@ class Classes(Run):
             (lexicon,), facts = learn_word_classes(corpora, [self.number], threads=self.threads, progress=progress.show)
             save(write_word_classes(lexicon), self.output)
         facts["seconds_total"] = time.perf_counter() - start
-        if self.json:
-            print_json({"file": self.output, **facts})
-        elif not self.quiet and self.output != "-":
-            words, tokens = counted(facts["words"], "word"), counted(facts["tokens"], "token")
-            print(
-                f"{self.output}: {words} of {tokens} in {counted(self.number, 'class')}, {facts['seconds_total']:.2f} s"
-            )
+        words, tokens = counted(facts["words"], "word"), counted(facts["tokens"], "token")
+        told = f"{words} of {tokens} in {counted(self.number, 'class')}, {facts['seconds_total']:.2f} s"
+        self.report({"file": self.output, **facts}, lambda: self.output == "-" or print(f"{self.output}: {told}"))

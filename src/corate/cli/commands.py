@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import get_annotations
 from typing import Any
 
 import click
@@ -128,8 +129,9 @@ class Options:
 
 
 def fields_of(options: type[Options]) -> dict[str, tuple[Any, str]]:
-    """The fields of a class in their order, each with its annotation."""
-    return {name: (vars(options)[name], str(kind)) for name, kind in options.__annotations__.items()}
+    """The fields of a class in their order, and after them those of its bases, each with its annotation."""
+    found = ((base, name, kind) for base in options.__mro__ for name, kind in get_annotations(base).items())
+    return {name: (vars(base)[name], str(kind)) for base, name, kind in found}
 
 
 class Run(Options):

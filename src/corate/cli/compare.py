@@ -215,6 +215,5 @@ class _Lines:
                 self._print(cells)
 
     def _print(self, cells: Sequence[str]) -> None:
-        print(
-            "  ".join(c.rjust(w) if k else c.ljust(w) for k, (c, w) in enumerate(zip(cells, self.widths, strict=True)))
-        )
+        first, *others = zip(cells, self.widths, strict=True)
+        print("  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from corate.cli.commands import Run, argument, command, option
-from corate.cli.shared_options import JSON, QUIET, refuse_inputs
-from corate.cli.terminal import counted, print_json, size
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import Reporting, refuse_inputs
+from corate.cli.terminal import counted, size
 from corate.io.atomic import check_writable
 
 __all__ = ["Convert"]
@@ -21,7 +21,7 @@ Examples:
 
 
 @command("convert", _EXAMPLES)
-class Convert(Run):
+class Convert(Reporting):
     """Convert a model between the file formats of corate and CRFsuite.
 
     A CRFsuite file can store first-order models with ready-made features, without weights for the start and the end
@@ -41,8 +41,6 @@ class Convert(Run):
         "cannot store otherwise.",
     )
     half: bool = option("--half", "For corate: store weights in 16 bits.")
-    json: bool = JSON
-    quiet: bool = QUIET
 
     def run(self) -> None:
         """Run the command."""
@@ -55,11 +53,6 @@ class Convert(Run):
         n_bytes = tagger.save(self.output, half=self.half, format=self.to, bias=self.bias)
         written = self.to or ("crfsuite" if has_suffix(self.output) else "corate")
         labels, features = len(tagger.labels), tagger.record["features"]
-        if self.json:
-            print_json(
-                {"model": self.output, "format": written, "bytes": n_bytes, "labels": labels, "features": features}
-            )
-        elif not self.quiet:
-            print(
-                f"{self.output}: {written}, {counted(labels, 'label')}, {counted(features, 'feature')}, {size(n_bytes)}"
-            )
+        facts = {"model": self.output, "format": written, "bytes": n_bytes, "labels": labels, "features": features}
+        told = f"{counted(labels, 'label')}, {counted(features, 'feature')}, {size(n_bytes)}"
+        self.report(facts, lambda: print(f"{self.output}: {written}, {told}"))

@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.commands import Run, argument, command, option
+from corate.cli.commands import argument, command, option
 from corate.cli.evaluation_details import details, drawing, plain_details, show_details
 from corate.cli.plot import check_picture, prepare_picture
-from corate.cli.shared_options import JSON, MODEL, QUIET, THREADS, Reading, load_model, reading_options
-from corate.cli.terminal import ProgressBar, count, percent, print_json, print_table, show_table
+from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, load_model, reading_options
+from corate.cli.terminal import ProgressBar, count, percent, print_table, show_table
 from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Examples:
 
 
 @command("eval", _EXAMPLES, everyday="confusion calibration errors least_sure plot columns format threads json quiet")
-class Evaluate(Run):
+class Evaluate(Reporting):
     """Evaluate a model on labelled text.
 
     Shows the accuracy on all words, known words and OOV words (words that are not in the training text). If the labels
@@ -69,8 +69,6 @@ class Evaluate(Run):
         check=check_picture,
     )
     threads: int = THREADS
-    json: bool = JSON
-    quiet: bool = QUIET
     reading: Reading = reading_options()
 
     def run(self) -> None:
@@ -91,11 +89,18 @@ class Evaluate(Run):
                     title=os.path.basename(self.model),
                 )
                 write_text(self.plot, text)
-        if self.json:
-            print_json({**scores, **plain_details(found)})
-        elif not self.quiet:
-            _show(report, scores["tokens_per_second"], self.confusion)
-            show_details(found)
+        self.report({**scores, **plain_details(found)}, lambda: self._show(report, scores["tokens_per_second"], found))
+
+    def _show(self, report: Report, speed: float, found: Mapping[str, Any]) -> None:
+        for table in report.tables():
+            print_table(table)
+            print()
+        print(f"{count(speed)} tokens a second")
+        if self.confusion:
+            errors = report.confusion.most_confused(_MOST_CONFUSED)
+            print()
+            show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])
+        show_details(found)
 
 
 def measure(
@@ -136,14 +141,3 @@ def one_line(scores: Mapping[str, Any]) -> str:
     """
     names = {"accuracy": "accuracy", "accuracy_known": "known words", "accuracy_oov": "OOV words", "f1": "F1"}
     return ", ".join(f"{name} {percent(scores[key])}" for key, name in names.items() if scores[key] is not None)
-
-
-def _show(report: Report, speed: float, confusion: bool) -> None:
-    for table in report.tables():
-        print_table(table)
-        print()
-    print(f"{count(speed)} tokens a second")
-    if confusion:
-        errors = report.confusion.most_confused(_MOST_CONFUSED)
-        print()
-        show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])

@@ -10,7 +10,7 @@ from corate.cli import graph_answers
 from corate.cli.commands import Run, argument, command, group, option
 from corate.cli.graph_answers import write_csv
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import JSON, QUIET, SEED, THREADS, names_in
+from corate.cli.shared_options import JSON, SEED, THREADS, Reporting, names_in
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
@@ -68,7 +68,7 @@ def Graph() -> None:  # noqa: N802  # a command like the classes below
 
 
 @command("fit", group=Graph)
-class Fit(Run):
+class Fit(Reporting):
     """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
 
     data: str = _DATA
@@ -98,8 +98,6 @@ class Fit(Run):
     memory: str = _MEMORY
     seed: int = SEED
     threads: int = THREADS
-    json: bool = JSON
-    quiet: bool = QUIET
 
     def run(self) -> None:
         """Run the command."""
@@ -140,12 +138,9 @@ class Fit(Run):
             "cells": plan.cells,
             "record": {key: value for key, value in model.record.items() if key != "objective"},
         }
-        if self.json:
-            print_json(facts)
-        elif not self.quiet:
-            print(f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}, ", end="")
-            print(f"treewidth {plan.treewidth}")
-            print(f"model: {self.output}, {size(written)}")
+        sizes = f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}"
+        told = f"{sizes}, treewidth {plan.treewidth}\nmodel: {self.output}, {size(written)}"
+        self.report(facts, lambda: print(told))
 
 
 @command("learn", group=Graph)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.commands import Run, command, option
 from corate.cli.shared_options import JSON, MODEL
-from corate.cli.terminal import count, counted, percent, print_json, show_table, size, told
+from corate.cli.terminal import count, counted, percent, print_json, print_table, show_table, size, told
+from corate.pages.tables import Table
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -115,7 +117,11 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
         print()
         show_table([[template] for template in facts["templates"]], title="templates")
     if weights:
-        _show_weights(facts)
+        from corate.cli.rates import pair_tables
+
+        for table in (*_weight_tables(facts), *pair_tables(facts)):
+            print()
+            print_table(table)
     hidden = [name for name, shown in (("--templates", templates), ("--weights", weights)) if not shown]
     if hidden:
         print(f"\nmore with {' and '.join(hidden)}")
@@ -247,16 +253,10 @@ def _training(tagger: Tagger) -> list[tuple[str, str]]:
     return [row for row in description(tagger) if row[0] not in _SAID]
 
 
-def _show_weights(facts: dict[str, Any]) -> None:
+def _weight_tables(facts: dict[str, Any]) -> Iterator[Table]:
+    """The features with the largest weights for and against a label."""
     for title, sign in (("for", 1), ("against", -1)):
         weights = [w for w in facts["strongest"] if sign * w["weight"] > 0]
         if weights:
-            print()
             cells = [[w["feature"], w["label"], f"{w['weight']:.3g}"] for w in weights]
-            show_table(cells, ["feature", "label", "weight"], title=f"features {title} a label")
-    for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
-        if pairs:
-            print()
-            kind = "weight" if pairs[0]["rate"] is None else "rate"
-            cells = [[pair["left"], pair["right"], f"{pair[kind]:.3g}"] for pair in pairs]
-            show_table(cells, ["label", "next label", kind], title=f"label pairs that {title} each other")
+            yield Table(cells, ("feature", "label", "weight"), f"features {title} a label")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,17 @@ from corate.cli.column_rates import show_column_rates
 from corate.cli.commands import Run, argument, command, option
 from corate.cli.plot import check_suffix
 from corate.cli.shared_options import JSON, Reading, is_model_file, reading_options
-from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
+from corate.cli.terminal import counted, escaped, is_terminal, print_json, print_table
 from corate.io.streams import bare_suffix, open_output
 from corate.pages.charts import standalone
+from corate.pages.tables import Table
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
-__all__ = ["Rates"]
+__all__ = ["Rates", "pair_tables"]
 
 _EXAMPLES = """\
 Examples:
@@ -99,16 +101,14 @@ class Rates(Run):
         if self.svg is not None:
             with open_output(self.svg) as stream:
                 stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
+        listed = {"attractive": _as_dicts(attractive, data_rates), "repulsive": _as_dicts(repulsive, data_rates)}
         if self.json:
-            listed = {"attractive": attractive, "repulsive": repulsive}
-            print_json(
-                {
-                    "source": self.source,
-                    **{name: _as_dicts(pairs, data_rates) for name, pairs in listed.items()},
-                }
-            )
+            print_json({"source": self.source, **listed})
         else:
-            _show(attractive, repulsive, heat, data_rates)
+            for table in pair_tables(listed):
+                print_table(table)
+                print()
+            _show_map(heat)
 
 
 def _check_for_table(data: str | None, svg: str | None) -> None:
@@ -182,20 +182,22 @@ def _heat_map(labels: list[str], logs: Any) -> HeatMap:
     return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
 
 
-def _show(
-    attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap, data_rates: dict[tuple[str, str], float]
-) -> None:
-    for title, pairs in (("attract", attractive), ("avoid", repulsive)):
-        if pairs:
-            kind = "weight" if pairs[0].rate is None else "rate"
-            cells = [[p.left, p.right, f"{p.weight if p.rate is None else p.rate:.3g}"] for p in pairs]
-            header = ["label", "next label", kind]
-            if data_rates:
-                header.append("rate in the data")
-                rates = [data_rates.get((p.left, p.right)) for p in pairs]
-                cells = [[*row, "-" if r is None else f"{r:.3g}"] for row, r in zip(cells, rates, strict=True)]
-            show_table(cells, header, title=f"label pairs that {title} each other")
-            print()
+def pair_tables(listed: Mapping[str, Any]) -> Iterator[Table]:
+    """The label pairs that attract each other, and those that avoid each other, from what ``--json`` prints."""
+    for title, kind in (("attract", "attractive"), ("avoid", "repulsive")):
+        if pairs := listed[kind]:
+            header = {"left": "label", "right": "next label"}
+            header |= {"weight": "weight"} if pairs[0]["rate"] is None else {"rate": "rate"}
+            header |= {"data_rate": "rate in the data"} if "data_rate" in pairs[0] else {}
+            cells = [[_cell(pair[key]) for key in header] for pair in pairs]
+            yield Table(cells, [*header.values()], f"label pairs that {title} each other")
+
+
+def _cell(value: str | float | None) -> str:
+    return value if isinstance(value, str) else "-" if value is None else f"{value:.3g}"
+
+
+def _show_map(heat: HeatMap) -> None:
     shown = heat.first(_MAP_LABELS)
     more = len(heat.rows) - len(shown.rows)
     print("each label (row) before each label (column): + attract, - avoid, . neither")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from corate.arguments import LARGEST_SEED, MOST_TOKENS
-from corate.cli.commands import Bundle, Field, Options, argument, fields_of, option
+from corate.cli.commands import Bundle, Field, Options, Run, argument, fields_of, option
 from corate.cli.exits import silence_warnings
+from corate.cli.terminal import print_json
 from corate.errors import ConfigError, DataError, ModelError
 from corate.formats.registry import FORMATS
 from corate.io.encodings import is_model
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("JSON", "LABELLED", "MANY_LABELS", "MODEL", "QUIET", "READING", "SCHEMES", "SEED", "SHARED", "THREADS"),
-    *("Reading", "is_model_file", "load_model", "names_in", "naming", "reading_options", "refuse_inputs"),
+    *("Reading", "Reporting", "is_model_file", "load_model", "names_in", "naming", "reading_options", "refuse_inputs"),
 ]
 
 #: The section of the help.
@@ -59,6 +60,20 @@ _LABELLED = ("encoding", "docstart", "skip_bad", "widen_spans")
 MANY_LABELS: Any = option(
     "--many-labels", "Train even if the number of labels suggests that the label column is wrong.", shared=True
 )
+
+
+class Reporting(Run):
+    """A command with a result, which it prints as text or as JSON, or not at all."""
+
+    json: bool = JSON
+    quiet: bool = QUIET
+
+    def report(self, result: Mapping[str, Any], show: Callable[[], object]) -> None:
+        """Print the result as JSON, or let ``show`` print it."""
+        if self.json:
+            print_json(result)
+        elif not self.quiet:
+            show()
 
 
 def names_in(text: str) -> list[str]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import Run, command, option
+from corate.cli.commands import command, option
 from corate.cli.evaluate import measure, one_line
-from corate.cli.shared_options import JSON, MODEL, QUIET, THREADS, Reading, reading_options, refuse_inputs
-from corate.cli.terminal import ProgressBar, count, print_json, size
+from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, reading_options, refuse_inputs
+from corate.cli.terminal import ProgressBar, count, size
 from corate.io.atomic import check_writable
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Examples:
 
 
 @command("shrink", _EXAMPLES, everyday="output half drop_below drop_rare no_counts test threads json quiet")
-class Shrink(Run):
+class Shrink(Reporting):
     """Write a smaller model, without training again.
 
     By default, weights are stored in 16 bits and the counts are dropped, which hardly ever changes a label. If you give
@@ -57,8 +57,6 @@ class Shrink(Run):
     no_counts: bool = option("--no-counts", "Drop the counts, which only corate update needs.")
     test: str | None = option("--test FILE", "Labelled text to measure the accuracy on, before and after.")
     threads: int = THREADS
-    json: bool = JSON
-    quiet: bool = QUIET
     reading: Reading = reading_options()
 
     def run(self) -> None:
@@ -91,10 +89,7 @@ class Shrink(Run):
             if corpus is not None:
                 result["test_before"], _ = measure(before, corpus, self.threads, progress)
                 result["test"], _ = measure(after, corpus, self.threads, progress)
-        if self.json:
-            print_json(result)
-        elif not self.quiet:
-            _show(result)
+        self.report(result, lambda: _show(result))
 
 
 def _no_counts(tagger: Tagger, rare: int) -> str:

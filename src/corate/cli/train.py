@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import Run, argument, command, option
+from corate.cli.commands import argument, command, option
 from corate.cli.evaluate import measure, one_line
 from corate.cli.method_options import EXPERT, METHOD_OPTIONS, chosen_method
 from corate.cli.shared_options import (
-    JSON,
-    QUIET,
     SCHEMES,
     SEED,
     THREADS,
     Reading,
+    Reporting,
     naming,
     reading_options,
     refuse_inputs,
 )
-from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
+from corate.cli.terminal import ProgressBar, counted, percent, print_line, size, told
 from corate.io.atomic import check_writable, partial_of
 from corate.progress import ProgressEvent
 from corate.training.options import METHODS, Method
@@ -88,7 +87,7 @@ _INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.pl
     everyday="output method features held_out test init columns format threads json quiet",
     more_examples=_MORE_EXAMPLES,
 )
-class Train(Run):
+class Train(Reporting):
     """Train on labelled text and write a model file.
 
     Ctrl-C after the first pass or iteration saves the model so far as MODEL.partial, with exit code 130. With
@@ -145,8 +144,6 @@ class Train(Run):
     )
     threads: int = THREADS
     seed: int = SEED
-    json: bool = JSON
-    quiet: bool = QUIET
     keep_partial: bool = option(
         "--keep-partial",
         "If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit code 0.",
@@ -215,10 +212,9 @@ class Train(Run):
             result["resumed_after_passes"] = resumed[0].step
         result["seconds_reading"] = read - start
         result["seconds_total"] = time.perf_counter() - start
-        if self.json:
-            print_json(result)
-        elif not self.quiet:
-            _show(result, settings=chosen != METHODS[self.method](), held_out=self.held_out is not None)
+        self.report(
+            result, lambda: _show(result, settings=chosen != METHODS[self.method](), held_out=self.held_out is not None)
+        )
 
     def _checked(self) -> Method:
         """The method with its options, after checks of all options and files, before any work."""

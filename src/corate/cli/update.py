@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from corate.cli.commands import Run, argument, command, option
-from corate.cli.shared_options import JSON, MODEL, QUIET, Reading, load_model, reading_options, refuse_inputs
-from corate.cli.terminal import ProgressBar, counted, print_json, size
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import MODEL, Reading, Reporting, load_model, reading_options, refuse_inputs
+from corate.cli.terminal import ProgressBar, counted, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
@@ -24,7 +24,7 @@ Examples:
 
 
 @command("update", _EXAMPLES, everyday="output half columns format json quiet")
-class Update(Run):
+class Update(Reporting):
     """Update a model with more labelled text.
 
     The counts of the new text are added to those in the model; tuned settings do not change. Words and labels may be
@@ -36,8 +36,6 @@ class Update(Run):
     file: str = argument("FILE", "More labelled text; - is standard input.")
     output: str | None = option("--output,-o MODEL2", "The model file to write. Default: replace MODEL.")
     half: bool = option("--half", "Store weights in 16 bits, for a smaller model.")
-    json: bool = JSON
-    quiet: bool = QUIET
     reading: Reading = reading_options()
 
     def run(self) -> None:
@@ -57,10 +55,7 @@ class Update(Run):
         result = described(tagger.record, target)
         result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
         result["seconds_total"] = time.perf_counter() - start
-        if self.json:
-            print_json(result)
-        elif not self.quiet:
-            _show(result)
+        self.report(result, lambda: _show(result))
 
 
 def _show(result: dict[str, Any]) -> None:
