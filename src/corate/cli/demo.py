@@ -15,6 +15,7 @@ from corate.cli.terminal import count, counted, is_terminal, percent, show_table
 if TYPE_CHECKING:
     from corate import Tagger
     from corate.demo import Address
+    from corate.model.notebook import Part
 
 __all__ = ["Demo"]
 
@@ -100,39 +101,21 @@ def _size_on_disk(tagger: Tagger) -> int:
 def _show_tagged(tagger: Tagger, lines: list[Address]) -> None:
     print(f"\n{_SHOWN} new lines, tagged:\n")
     for line in [line for line in lines if len(line) <= _SHORT][:_SHOWN]:
-        tokens = [token for token, _ in line]
-        parts = _parts(tokens, tagger.tag(tokens))
+        parts = tagger.show([token for token, _ in line]).parts
         if is_terminal():
             _print_coloured(parts)
         else:
-            print("  " + " ".join(f"[{part} {text}]" if part else text for part, text in parts))
+            print("  " + " ".join(f"[{part.label} {part.text}]" if part.label else part.text for part in parts))
 
 
-def _parts(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Join tokens into parts, each with its name; the name of a token between parts is empty.
-
-    >>> _parts(["12", "Oak", "St", ",", "Boston"], ["B-HOUSE", "B-STREET", "I-STREET", "O", "B-CITY"])
-    [('HOUSE', '12'), ('STREET', 'Oak St'), ('', ','), ('CITY', 'Boston')]
-    """
-    from corate.spans import spans
-
-    parts: list[tuple[str, str]] = []
-    done = 0
-    for start, stop, part in spans(labels):
-        parts += [("", token) for token in tokens[done:start]]
-        parts.append((part, " ".join(tokens[start:stop])))
-        done = stop
-    return parts + [("", token) for token in tokens[done:]]
-
-
-def _print_coloured(parts: list[tuple[str, str]]) -> None:
+def _print_coloured(parts: Sequence[Part]) -> None:
     from rich.console import Console
     from rich.text import Text
 
     line = Text("  ")
-    for part, text in parts:
-        colour = _COLOURS.get(part, "default")
-        line.append(text, f"bold {colour}" if part else "dim")
-        line.append(f" {part.lower()}" if part else "", f"dim {colour}")
+    for part in parts:
+        colour = _COLOURS.get(part.label, "default")
+        line.append(part.text, f"bold {colour}" if part.label else "dim")
+        line.append(f" {part.label.lower()}" if part.label else "", f"dim {colour}")
         line.append("  ")
     Console(highlight=False).print(line, soft_wrap=True)

@@ -222,19 +222,8 @@ class Reading(Options):
         """The arguments of ``corate.read`` for these options."""
         from corate.formats.label_names import names_or_file
 
-        return {
-            "format": self.format,
-            "columns": self.columns,
-            "encoding": self.encoding,
-            "separator": self.separator_text(),
-            "comment": self.comment,
-            "docstart": self.docstart,
-            "skip_bad": self.skip_bad,
-            "label": self.label,
-            "widen_spans": self.widen_spans,
-            "max_sentence": self.max_sentence,
-            "label_names": None if self.label_names is None else names_or_file(self.label_names),
-        }
+        names = None if self.label_names is None else names_or_file(self.label_names)
+        return vars(self) | {"separator": self.separator_text(), "label_names": names}
 
     def text_options(self, name: str) -> dict[str, Any]:
         """The arguments of ``TextOptions`` for a text of this name."""
