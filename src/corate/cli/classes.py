@@ -56,5 +56,5 @@ class Classes(Reporting):
             save(write_word_classes(lexicon), self.output)
         facts["seconds_total"] = time.perf_counter() - start
         words, tokens = counted(facts["words"], "word"), counted(facts["tokens"], "token")
-        told = f"{words} of {tokens} in {counted(self.number, 'class')}, {facts['seconds_total']:.2f} s"
-        self.report({"file": self.output, **facts}, lambda: self.output == "-" or print(f"{self.output}: {told}"))
+        shown = f"{words} of {tokens} in {counted(self.number, 'class')}, {facts['seconds_total']:.2f} s"
+        self.report({"file": self.output, **facts}, lambda: self.output == "-" or print(f"{self.output}: {shown}"))

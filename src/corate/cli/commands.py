@@ -51,19 +51,19 @@ class Option(click.Option):
     """An option in a section of the help.
 
     ``shared`` if it means the same in several commands. A flag has a form that unsets it, ``--no-half`` for ``--half``;
-    the help shows it only if it is ``told``.
+    the help shows it only with ``both_forms``.
     """
 
     def __init__(
-        self, *args: Any, panel: str | None = None, shared: bool = False, told: bool = True, **more: Any
+        self, *args: Any, panel: str | None = None, shared: bool = False, both_forms: bool = True, **more: Any
     ) -> None:
         super().__init__(*args, **more)
-        self.panel, self.shared, self.told = panel, shared, told
+        self.panel, self.shared, self.both_forms = panel, shared, both_forms
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option and the help text; None if it is hidden."""
         record = super().get_help_record(ctx)
-        return record if record is None or self.told else (record[0].partition(" / ")[0], record[1])
+        return record if record is None or self.both_forms else (record[0].partition(" / ")[0], record[1])
 
 
 class Argument(click.Argument):
@@ -183,8 +183,8 @@ def option(
         elif kind == "float":
             about["type"] = float if least is None else click.FloatRange(least, most)
         elif kind == "bool":
-            about |= {"is_flag": True, "told": "--no-" in spec[2:]}
-            declared = [names.replace(",", "/")] if about["told"] else [_two_forms(declared[0]), *declared[1:]]
+            about |= {"is_flag": True, "both_forms": "--no-" in spec[2:]}
+            declared = [names.replace(",", "/")] if about["both_forms"] else [_two_forms(declared[0]), *declared[1:]]
         if check is not None:
             about["callback"] = lambda ctx, param, value: check(value)
         if not about.get("required"):

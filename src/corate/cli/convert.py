@@ -54,5 +54,5 @@ class Convert(Reporting):
         written = self.to or ("crfsuite" if has_suffix(self.output) else "corate")
         labels, features = len(tagger.labels), tagger.record["features"]
         facts = {"model": self.output, "format": written, "bytes": n_bytes, "labels": labels, "features": features}
-        told = f"{counted(labels, 'label')}, {counted(features, 'feature')}, {size(n_bytes)}"
-        self.report(facts, lambda: print(f"{self.output}: {written}, {told}"))
+        shown = f"{counted(labels, 'label')}, {counted(features, 'feature')}, {size(n_bytes)}"
+        self.report(facts, lambda: print(f"{self.output}: {written}, {shown}"))

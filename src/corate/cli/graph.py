@@ -139,8 +139,8 @@ class Fit(Reporting):
             "record": {key: value for key, value in model.record.items() if key != "objective"},
         }
         sizes = f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}"
-        told = f"{sizes}, treewidth {plan.treewidth}\nmodel: {self.output}, {size(written)}"
-        self.report(facts, lambda: print(told))
+        shown = f"{sizes}, treewidth {plan.treewidth}\nmodel: {self.output}, {size(written)}"
+        self.report(facts, lambda: print(shown))
 
 
 @command("learn", group=Graph)

@@ -198,13 +198,13 @@ class _Lines:
         self._latest = now
         if event.loss is not None:
             self._latest_pass = now
-        told = str(event)
+        line = str(event)
         if event.fraction and not event.measurements:
-            told += f": {event.fraction:.0%}"
+            line += f": {event.fraction:.0%}"
         spent = now - self._stage_start
         done = (event.fraction or 0.0) - self._first
         left = time_left(spent * (1 - (event.fraction or 0.0)) / done) if done > 0 and spent > 0 else ""
-        self.keep(f"{told} ({now - self._start:.0f} s{', ' + left if left else ''})")
+        self.keep(f"{line} ({now - self._start:.0f} s{', ' + left if left else ''})")
 
     def keep(self, text: str) -> None:
         """Print a line."""

@@ -37,11 +37,11 @@ class Table:
         numeric = self._numeric()
         lines = [line for row in ([self.header] if self.header else []) + [*self.rows] for line in _split(row)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(numeric))]
-        told = [self.title] if self.title else []
+        shown = [self.title] if self.title else []
         for line in lines:
             cells = zip(line, widths, numeric, strict=True)
-            told.append("  ".join(cell.rjust(w) if right else cell.ljust(w) for cell, w, right in cells).rstrip())
-        return "\n".join(told)
+            shown.append("  ".join(cell.rjust(w) if right else cell.ljust(w) for cell, w, right in cells).rstrip())
+        return "\n".join(shown)
 
     def __rich__(self) -> Drawn:
         """The table with borders, for the package rich. Control characters are escaped."""
