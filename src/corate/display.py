@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["count", "counted", "escaped", "percent", "size", "told"]
+__all__ = ["count", "counted", "escaped", "in_words", "percent", "size"]
 
 #: Control characters, except tabs and line feeds, and characters that change the writing direction.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -56,18 +56,18 @@ def size(n_bytes: float) -> str:
     return counted(round(n_bytes), "byte")
 
 
-def told(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value of a record as text.
 
-    >>> told({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
+    >>> in_words({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
     'c2 0.5, passes 3, of - True 12,345'
     """
     if value is None:
         return "-"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {told(v)}" for key, v in value.items())
+        return ", ".join(f"{key} {in_words(v)}" for key, v in value.items())
     if isinstance(value, list | tuple):
-        return " ".join(map(told, value))
+        return " ".join(map(in_words, value))
     if isinstance(value, float):
         return f"{value:.4g}"
     return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

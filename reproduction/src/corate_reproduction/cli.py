@@ -100,7 +100,7 @@ class Reproduce(Run):
                 threads=self.threads,
                 output=Path(self.output),
                 fresh=self.fresh,
-                told=_Progress(bar).show,
+                in_words=_Progress(bar).show,
             )
         if self.json:
             print(json_text.dumps(found.records, indent=1))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from corate.display import count, counted, escaped, percent, size, told
+from corate.display import count, counted, escaped, in_words, percent, size
 from corate.errors import shortened
 from corate.pages.tables import Table
 from corate.progress import ProgressEvent
@@ -28,6 +28,7 @@ __all__ = [
     "count",
     "counted",
     "escaped",
+    "in_words",
     "is_terminal",
     "json_text",
     "percent",
@@ -38,7 +39,6 @@ __all__ = [
     "show_table",
     "size",
     "time_left",
-    "told",
 ]
 
 #: Work shorter than this shows no bar, or no lines.
