@@ -156,7 +156,7 @@ $(FUZZ)/installed-$(FUZZ_SANITIZE): requirements/develop.txt pyproject.toml $(NA
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(FUZZ)
 	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz.sanitizers $(FUZZ_SANITIZE)
-	$(FUZZ)/bin/python $(PIP_INSTALL) -r requirements/demo.txt -c requirements/develop.txt matplotlib zstandard
+	$(FUZZ)/bin/python $(PIP_INSTALL) -r requirements/demo.txt -c requirements/develop.txt zstandard
 	$(FUZZ)/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable .
 	@rm -f $(FUZZ)/installed-*

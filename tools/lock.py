@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ROOT / "requirements"
-USERS_EXTRAS = ("sklearn", "zstd", "frames", "spacy", "plots")
+USERS_EXTRAS = ("sklearn", "zstd", "frames", "spacy")
 #: The project whose other requirements are resolved with those of Corate.
 REPRODUCTION = ROOT / "reproduction" / "pyproject.toml"
 GROUPS = ("build", "test", "docs", "bench")

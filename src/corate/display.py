@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["count", "counted", "in_words", "percent", "size"]
+__all__ = ["count", "counted", "escaped", "in_words", "percent", "size"]
+
+#: Control characters, except tabs and line feeds, and characters that change the writing direction.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def percent(fraction: float | None) -> str:
@@ -67,3 +71,19 @@ def in_words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def escaped(text: str, escape: str = "") -> str:
+    r"""Text that is safe to print on a terminal: control characters are written as escape sequences.
+
+    The sequences are those of Python, or have the form ``escape``: ``\\u{:04x}`` for JSON.
+
+    >>> print(escaped("\x1b[31mred\x07 \u202eback"))
+    \x1b[31mred\x07 \u202eback
+    """
+
+    def escape_sequence(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return (escape or (r"\x{:02x}" if code < 0x100 else r"\u{:04x}")).format(code)
+
+    return _CONTROLS.sub(escape_sequence, text)

@@ -12,8 +12,6 @@ from functools import cache
 
 import pytest
 
-pytest.importorskip("matplotlib")
-
 from benchmarks import charts, tables
 from corate.counting.counted_words import FREQUENT_SHARE
 from corate.features import lexicons

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -338,14 +337,6 @@ def test_names_are_escaped_in_pages():
     text = page(POINTS, ["method"], [["slow <&>"]], "in_words")
     assert "slow &lt;&amp;&gt;" in text
     assert "slow <&>" not in text
-
-
-def test_without_matplotlib_nothing_is_trained(corate, files, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = corate("compare", files[0], "--test", files[1], "--plot", tmp_path / "p.svg")
-    assert result.code != 0
-    assert result.out == b""
-    assert 'pip install "corate[plots]"' in result.err
 
 
 def test_many_labels_are_compared_when_they_are_meant(corate, tmp_path):

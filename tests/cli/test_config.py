@@ -164,3 +164,58 @@ def test_a_wrong_expert_option_is_named(corate, folder):
         result = corate("train", "../train.tsv", "-o", "m.corate", "--set", given)
         assert result.code == 2
         assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("method = 'separate'\ndrop-rare = 3\n", "this option is for --method empirical"),
+        ("raw-classes = [32]\n", "this option is for --raw"),
+        ("method = 'empirical'\nc2 = 1\n", "c2"),
+        ("passes = 0\n", "passes"),
+        ("label-weight = ['O']\n", "is no LABEL=WEIGHT"),
+        ("set = ['bacth=1']\n", "did you mean 'batch'?"),
+        ("features = 'sufix(word[0], 3)'\n", "did you mean 'suffix'?"),
+        ("encoding = 'utf-9'\n", "utf-9"),
+        ("memory = 'much'\n", "much"),
+        ("held-out = '../train.tsv'\ncolumns = 'word'\n", "2 columns, but --columns has 1 name"),
+        ("output = '../train.tsv'\n", "the training file itself"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_wrong_value_names_the_file_whoever_finds_it(corate, folder, text, said, quiet):
+    (folder / "corate.toml").write_text(f"quiet = {str(quiet).lower()}\n[train]\n{text}")
+    output = [] if "output" in text else ["-o", "m.corate"]
+    result = corate("train", "../train.tsv", *output)
+    assert result.code in (1, 2)
+    error = result.err.splitlines()[-1]
+    assert said in error
+    assert "../corate.toml" in error
+
+
+def test_an_error_about_the_command_line_does_not_name_the_file(corate, folder):
+    (folder / "corate.toml").write_text("quiet = true\n[train]\npasses = 1\n")
+    for wrong in (["--c2", "-1"], ["--encoding", "utf-9"], ["--method", "separate", "--drop-rare", 2]):
+        result = corate("train", "../train.tsv", "-o", "m.corate", *wrong)
+        assert result.code in (1, 2)
+        assert "corate.toml" not in result.err
+    result = corate("train", "missing.tsv", "-o", "m.corate")
+    assert result.code == 1
+    assert "corate.toml" not in result.err
+
+
+def test_the_command_line_unsets_a_flag_of_the_file(corate, folder):
+    train = ["train", "../train.tsv", "-o", "m.corate", "--method", "empirical", "--json"]
+    sizes = [json.loads(corate(*train, *more).text)["bytes"] for more in ([], ["--half", "--no-counts"])]
+    (folder / "corate.toml").write_text("[train]\nhalf = true\nno-counts = true\n")
+    result = corate(*train)
+    assert result.err == "corate: from ../corate.toml: no-counts, half\n"
+    assert json.loads(result.text)["bytes"] == sizes[1]
+    result = corate(*train, "--no-half", "--counts")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.text)["bytes"] == sizes[0]
+    train[train.index("empirical")] = "perceptron"
+    (folder / "corate.toml").write_text("[train]\nno-boundaries = true\n")
+    assert corate(*train).err == "corate: from ../corate.toml: no-boundaries\n"
+    assert corate(*train, "--boundaries").err == ""
+    assert "--no-half" not in corate("train", "--help-all").text

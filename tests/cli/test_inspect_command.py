@@ -98,12 +98,6 @@ def test_a_page_that_cannot_be_replaced_is_told_before_any_work(corate, tmp_path
     assert "exists and is not writable" in found.err
 
 
-def test_missing_charts_are_told_before_any_work(corate, tmp_path, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    found = corate("inspect", tmp_path / "no-model", "-o", tmp_path / "page.html")
-    assert (found.code, 'pip install "corate[plots]"' in found.err) == (1, True)
-
-
 def test_a_page_has_the_suffix_of_its_format(corate, model, tmp_path):
     refused = corate("inspect", model, "-o", tmp_path / "a.png")
     assert (refused.code, "must end in .html or .htm" in refused.err) == (2, True)

@@ -133,21 +133,6 @@ def test_rates_of_the_reproduction_are_kept_and_drawn(tmp_path: Path, open_page:
     assert opened.locator("path title").count() == len(HOSTILE) ** 2
 
 
-@pytest.mark.parametrize(
-    "arguments", [["rates", "text.tsv", "--svg", "r.svg"], ["reproduce", "label-bias", "-o", "out"]]
-)
-def test_without_matplotlib_a_command_stops_at_once(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("text.tsv").write_text("a\tA\nb\tB\n", encoding="utf-8")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = run(*arguments)
-    assert (result.code, result.out) == (1, b"")
-    assert 'pip install "corate[plots]"' in result.err
-    assert [path.name for path in tmp_path.iterdir()] == ["text.tsv"]
-
-
 def test_importing_the_library_imports_neither_templates_nor_charts() -> None:
     import subprocess
 

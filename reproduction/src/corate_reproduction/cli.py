@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.exits import MISSING, UNUSABLE, complain
-from corate.cli.shared_options import shared
+from corate.cli.shared_options import QUIET, SEED, THREADS
 from corate.cli.terminal import ProgressBar, counted, percent, show_table, time_left
 
 if TYPE_CHECKING:
     from corate_reproduction.running import News
 
-__all__ = ["reproduce"]
+__all__ = ["Reproduce"]
 
 #: A copy of the library's names: importing them would slow down the start.
 _EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
@@ -44,83 +44,75 @@ To get the corpora, with NLTK's downloader and with pip:
 
 
 @command("reproduce", _EXAMPLES)
-@argument("EXPERIMENT", f"{', '.join(_EXPERIMENTS[:-1])}, or all.")
-@option("--data FOLDER", "Folder of the corpora. Default: CORATE_DATA, else NLTK's folders.")
-@option("--quick", "Only label bias, the smallest split of Brown, and NER with two methods.")
-@option("--peers", "Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
-@option(
-    "--budget SECONDS",
-    "Maximum training time of a cell. A longer time is estimated.",
-    default=300.0,
-    number=float,
-    least=0.001,
-)
-@option("--methods NAMES", "Only these methods, such as empirical,separate.")
-@option(
-    "--split",
-    "How Brown is split: in file order, very likely as in the paper; shuffled; or both.",
-    default="file",
-    choices=_ORDERS,
-)
-@option("--output,-o FOLDER", "Folder for the cells and the report.", default="reproduced")
-@option("--fresh", "Measure all cells again.")
-@shared("seed", "threads")
-@option("--json", "Print an array of cells and nothing else.")
-@shared("quiet")
-def reproduce(
-    experiment: str,
-    data: str | None,
-    quick: bool,
-    peers: bool,
-    budget: float,
-    methods: str | None,
-    split: str,
-    output: str,
-    fresh: bool,
-    seed: int,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+class Reproduce(Run):
     """Run the paper's experiments, and write a report.
 
     Every cell (one method on one split) is saved as soon as it is measured, so after Ctrl-C the same command resumes.
     The report is written as HTML and as Markdown.
     """
-    from corate_reproduction import reproduction
-    from corate_reproduction.experiments import EXPERIMENTS, METHODS
 
-    if experiment not in _EXPERIMENTS:
-        raise click.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
-    chosen = METHODS if methods is None else tuple(methods.replace(",", " ").split())
-    if unknown := [name for name in chosen if name not in METHODS]:
-        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)}", param_hint="--methods")
-    with ProgressBar(quiet) as bar:
-        found = reproduction.reproduce(
-            EXPERIMENTS if experiment == "all" else (experiment,),
-            data=data,
-            methods=chosen,
-            peers=peers,
-            quick=quick,
-            order=split,
-            budget=budget,
-            seed=seed,
-            threads=threads,
-            output=Path(output),
-            fresh=fresh,
-            in_words=_Progress(bar).show,
-        )
-    if json:
-        print(json_text.dumps(found.records, indent=1))
-    elif not quiet and found.records:
-        _show(found.records)
-        print(f"report: {found.html}, {found.markdown}")
-    for missing in found.missing:
-        complain(str(missing))
-    for failure in found.failures:
-        complain(failure)
-    if found.missing or found.failures:
-        raise click.exceptions.Exit(UNUSABLE if found.failures else MISSING)
+    experiment: str = argument("EXPERIMENT", f"{', '.join(_EXPERIMENTS[:-1])}, or all.")
+    data: str | None = option("--data FOLDER", "Folder of the corpora. Default: CORATE_DATA, else NLTK's folders.")
+    quick: bool = option("--quick", "Only label bias, the smallest split of Brown, and NER with two methods.")
+    peers: bool = option("--peers", "Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
+    budget: float = option(
+        "--budget SECONDS",
+        "Maximum training time of a cell. A longer time is estimated.",
+        default=300.0,
+        least=0.001,
+    )
+    methods: str | None = option("--methods NAMES", "Only these methods, such as empirical,separate.")
+    split: str = option(
+        "--split",
+        "How Brown is split: in file order, very likely as in the paper; shuffled; or both.",
+        default="file",
+        choices=_ORDERS,
+    )
+    output: str = option("--output,-o FOLDER", "Folder for the cells and the report.", default="reproduced")
+    fresh: bool = option("--fresh", "Measure all cells again.")
+    seed: int = SEED
+    threads: int = THREADS
+    json: bool = option("--json", "Print an array of cells and nothing else.")
+    quiet: bool = QUIET
+
+    def run(self) -> None:
+        """Run the command."""
+        from corate_reproduction import reproduction
+        from corate_reproduction.experiments import EXPERIMENTS, METHODS
+
+        if self.experiment not in _EXPERIMENTS:
+            raise click.BadParameter(
+                f"{self.experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT"
+            )
+        chosen = METHODS if self.methods is None else tuple(self.methods.replace(",", " ").split())
+        if unknown := [name for name in chosen if name not in METHODS]:
+            raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)}", param_hint="--methods")
+        with ProgressBar(self.quiet) as bar:
+            found = reproduction.reproduce(
+                EXPERIMENTS if self.experiment == "all" else (self.experiment,),
+                data=self.data,
+                methods=chosen,
+                peers=self.peers,
+                quick=self.quick,
+                order=self.split,
+                budget=self.budget,
+                seed=self.seed,
+                threads=self.threads,
+                output=Path(self.output),
+                fresh=self.fresh,
+                in_words=_Progress(bar).show,
+            )
+        if self.json:
+            print(json_text.dumps(found.records, indent=1))
+        elif not self.quiet and found.records:
+            _show(found.records)
+            print(f"report: {found.html}, {found.markdown}")
+        for missing in found.missing:
+            complain(str(missing))
+        for failure in found.failures:
+            complain(failure)
+        if found.missing or found.failures:
+            raise click.exceptions.Exit(UNUSABLE if found.failures else MISSING)
 
 
 class _Progress:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from corate.io.atomic import write_text
-from corate.pages.charts import check_installed
 from corate_reproduction import corpora, peers
 from corate_reproduction.cells import Cell, Store
 from corate_reproduction.corpora import CorporaMissingError, Splits
@@ -54,7 +53,6 @@ def reproduce(
     from corate import __version__
     from corate_reproduction.report import figures, page
 
-    check_installed()
     if quick and tuple(experiments) == EXPERIMENTS:
         experiments = EXPERIMENTS[:3]
     splits, missing = _splits(experiments, order, data)

@@ -6,15 +6,8 @@ import sys
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from corate.cli.commands import argument, command, option
-from corate.cli.shared_options import (
-    MODEL,
-    Reading,
-    load_model,
-    reading_options,
-    refuse_inputs,
-    shared,
-)
+from corate.cli.commands import Run, argument, command, option
+from corate.cli.shared_options import MODEL, QUIET, Reading, load_model, reading_options, refuse_inputs
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
 from corate.formats.registry import FORMATS
@@ -23,7 +16,7 @@ from corate.io.streams import save
 if TYPE_CHECKING:
     from corate.formats.format import Format
 
-__all__ = ["active"]
+__all__ = ["Active"]
 
 _EXAMPLES = """\
 Examples:
@@ -36,52 +29,62 @@ Examples:
 
 
 @command("active", _EXAMPLES)
-@MODEL
-@argument("FILE", "Text without labels; - is standard input.")
-@option("-n N", "How many sentences to choose.", default=100, number=int, least=1)
-@option(
-    "--by",
-    "How to choose. confidence: the lowest probability of the best labels, relative to the length. entropy: the "
-    "highest mean entropy of the labels of the tokens. diverse: like confidence, but a sentence is postponed if "
-    "sentences that were chosen before have most of its unseen words.",
-    default="confidence",
-    choices=("confidence", "entropy", "diverse"),
-)
-@option("--output,-o OUT", "Where to write; - is standard output.", default="-")
-@option(
-    "--format,-f",
-    "The format, as for corate tag; auto detects all formats except raw.",
-    default="auto",
-    choices=("auto", *FORMATS),
-)
-@reading_options("columns", "encoding", "separator", "comment", "max_sentence", own_format=True)
-@shared("quiet")
-def active(reading: Reading, model: str, file: str, n: int, by: str, output: str, quiet: bool) -> None:
+class Active(Run):
     """Choose the sentences of unlabelled text that are most worth labelling.
 
     They are copied as they are, the best first. Label them, add them to the training text, and train again.
     """
-    refuse_inputs(output, {"the model itself": model})
-    from corate.evaluation.active import most_informative
-    from corate.formats.format import Writing
-    from corate.formats.registry import format_of
 
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        tagger = load_model(model, file)
-        text, format = reading.text_and_format(file)
-        corpus = reading.read(text, tagger, labelled=False, format=format)
-        chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
-        kind = format_of(format)
-        if kind.whole and kind.write is not None:
-            written = kind.write(corpus.take(chosen), None, Writing())
-        else:
-            pieces = _sentences(text.getvalue(), kind, reading.comment, len(corpus), text.name)
-            end = "\n" if kind.blank_line is None else "\n\n"
-            written = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
-    save(escaped(written) if output == "-" and is_terminal() else written, output, reading.encoding)
-    if len(chosen) < n and not quiet:
-        print(f"corate: the text has only {counted(len(chosen), 'sentence')}", file=sys.stderr)
+    model: str = MODEL
+    file: str = argument("FILE", "Text without labels; - is standard input.")
+    n: int = option("-n N", "How many sentences to choose.", default=100, least=1)
+    by: str = option(
+        "--by",
+        "How to choose. confidence: the lowest probability of the best labels, relative to the length. entropy: the "
+        "highest mean entropy of the labels of the tokens. diverse: like confidence, but a sentence is postponed if "
+        "sentences that were chosen before have most of its unseen words.",
+        default="confidence",
+        choices=("confidence", "entropy", "diverse"),
+    )
+    output: str = option("--output,-o OUT", "Where to write; - is standard output.", default="-")
+    reading: Reading = reading_options(
+        "columns",
+        "encoding",
+        "separator",
+        "comment",
+        "max_sentence",
+        format=option(
+            "--format,-f",
+            "The format, as for corate tag; auto detects all formats except raw.",
+            default="auto",
+            choices=("auto", *FORMATS),
+        ),
+    )
+    quiet: bool = QUIET
+
+    def run(self) -> None:
+        """Run the command."""
+        refuse_inputs(self.output, {"the model itself": self.model})
+        from corate.evaluation.active import most_informative
+        from corate.formats.format import Writing
+        from corate.formats.registry import format_of
+
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            tagger = load_model(self.model, self.file)
+            text, format = self.reading.text_and_format(self.file)
+            corpus = self.reading.read(text, tagger, labelled=False, format=format)
+            chosen = most_informative(tagger, corpus, self.n, self.by, progress=progress.show)
+            kind = format_of(format)
+            if kind.whole and kind.write is not None:
+                written = kind.write(corpus.take(chosen), None, Writing())
+            else:
+                pieces = _sentences(text.getvalue(), kind, self.reading.comment, len(corpus), text.name)
+                end = "\n" if kind.blank_line is None else "\n\n"
+                written = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
+        save(escaped(written) if self.output == "-" and is_terminal() else written, self.output, self.reading.encoding)
+        if len(chosen) < self.n and not self.quiet:
+            print(f"corate: the text has only {counted(len(chosen), 'sentence')}", file=sys.stderr)
 
 
 def _sentences(data: bytes, format: Format, comment: str | None, n: int, name: str) -> list[bytes]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-#: The commands in the order that help lists them, each with its module, which holds a command of the same name. A
-#: module is imported when its command is used, or listed.
+#: The commands in the order that help lists them, each with its module, which holds it under the name of the module
+#: with a capital. A module is imported when its command is used, or listed.
 COMMANDS = {
     "train": "train",
     "tag": "tag",
@@ -70,7 +70,7 @@ class _Program(Group):
         """One command, None if there is none of this name."""
         if cmd_name in COMMANDS:
             name = COMMANDS[cmd_name]
-            found: click.Command = getattr(import_module(f"corate.cli.{name}"), name)
+            found: click.Command = getattr(import_module(f"corate.cli.{name}"), name.capitalize())
             return found
         for entry in _registered().select(name=cmd_name):
             try:
@@ -132,9 +132,9 @@ def _short_messages() -> Iterator[None]:
 
 def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from corate import __version__
+        import corate
 
-        click.echo(f"corate {__version__}")
+        click.echo(f"corate {corate.__version__}")
         ctx.exit()
 
 

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 
 from corate.cli.commands import argument, command, option
-from corate.cli.shared_options import refuse_inputs, shared
-from corate.cli.terminal import ProgressBar, counted, print_json
+from corate.cli.shared_options import THREADS, Reporting, refuse_inputs
+from corate.cli.terminal import ProgressBar, counted
 from corate.io.atomic import check_writable
 
-__all__ = ["classes"]
+__all__ = ["Classes"]
 
 _EXAMPLES = """\
 Examples:
@@ -24,35 +24,37 @@ Examples:
 
 
 @command("classes", _EXAMPLES)
-@argument("FILE...", "Text, one sentence per line; - is standard input.", "files", nargs=-1, required=True)
-@option("--output,-o FILE", "The file to write.", required=True)
-@option("--classes,-c N", "The number of classes.", name="number", default=256, number=int, least=2)
-@option("--encoding NAME", "The encoding of the text.", default="utf-8")
-@shared("threads", "json", "quiet")
-def classes(
-    files: Sequence[str], output: str, number: int, encoding: str, threads: int, json: bool, quiet: bool
-) -> None:
+class Classes(Reporting):
     """Learn word classes from text without labels.
 
     Words with similar neighbours get the same class. The output has a word in lower case and its class on each line,
     frequent words first. Use it in templates: map(word[0], FILE, lower).
     """
-    for file in files:
-        refuse_inputs(output, {"also a file to read": file})
-    from corate.features.word_classes import learn_word_classes, write_word_classes
-    from corate.formats import read_unlabelled
-    from corate.io.streams import save
 
-    start = time.perf_counter()
-    check_writable(output)
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        corpora = [read_unlabelled(file, encoding=encoding) for file in files]
-        (lexicon,), facts = learn_word_classes(corpora, [number], threads=threads, progress=progress.show)
-        save(write_word_classes(lexicon), output)
-    facts["seconds_total"] = time.perf_counter() - start
-    if json:
-        print_json({"file": output, **facts})
-    elif not quiet and output != "-":
+    files: Sequence[str] = argument(
+        "FILE...", "Text, one sentence per line; - is standard input.", nargs=-1, required=True
+    )
+    output: str = option("--output,-o FILE", "The file to write.", required=True)
+    number: int = option("--classes,-c N", "The number of classes.", default=256, least=2)
+    encoding: str = option("--encoding NAME", "The encoding of the text.", default="utf-8")
+    threads: int = THREADS
+
+    def run(self) -> None:
+        """Run the command."""
+        for file in self.files:
+            refuse_inputs(self.output, {"also a file to read": file})
+        from corate.features.word_classes import learn_word_classes, write_word_classes
+        from corate.formats import read_unlabelled
+        from corate.io.streams import save
+
+        start = time.perf_counter()
+        check_writable(self.output)
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            corpora = [read_unlabelled(file, encoding=self.encoding) for file in self.files]
+            (lexicon,), facts = learn_word_classes(corpora, [self.number], threads=self.threads, progress=progress.show)
+            save(write_word_classes(lexicon), self.output)
+        facts["seconds_total"] = time.perf_counter() - start
         words, tokens = counted(facts["words"], "word"), counted(facts["tokens"], "token")
-        print(f"{output}: {words} of {tokens} in {counted(number, 'class')}, {facts['seconds_total']:.2f} s")
+        shown = f"{words} of {tokens} in {counted(self.number, 'class')}, {facts['seconds_total']:.2f} s"
+        self.report({"file": self.output, **facts}, lambda: self.output == "-" or print(f"{self.output}: {shown}"))

@@ -1,18 +1,25 @@
-"""What commands are made of: click's commands, options and arguments, with help in sections and near matches."""
+"""What commands are made of: a class whose fields are the options, and click's commands with help in sections.
+
+A command declares each option once, as a field of a `Run`: the annotation says its type, `option` the rest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from inspect import get_annotations
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from corate.cli.config import ignore_config, name_config, place_in_config, read_config
+from corate.cli.config import blaming_config, ignore_config, name_config, read_config
 
-__all__ = ["Command", "Group", "OneOf", "Option", "argument", "chosen", "command", "group", "option", "sections"]
+__all__ = [
+    *("Bundle", "Command", "Field", "Group", "OneOf", "Option", "Options", "Run", "argument", "command", "fields_of"),
+    *("group", "option", "sections"),
+]
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 _HELP_ALL = "corate.help_all"
 _NO_CONFIG = "Ignore corate.toml and [tool.corate] of pyproject.toml, which hold options for the commands."
 
@@ -41,22 +48,22 @@ class OneOf(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
 
 
 class Option(click.Option):
-    """An option in a section of the help. ``shared`` if it means the same in several commands."""
+    """An option in a section of the help.
 
-    def __init__(self, *args: Any, panel: str | None = None, shared: bool = False, **more: Any) -> None:
+    ``shared`` if it means the same in several commands. A flag has a form that unsets it, ``--no-half`` for ``--half``;
+    the help shows it only with ``both_forms``.
+    """
+
+    def __init__(
+        self, *args: Any, panel: str | None = None, shared: bool = False, both_forms: bool = True, **more: Any
+    ) -> None:
         super().__init__(*args, **more)
-        self.panel, self.shared = panel, shared
+        self.panel, self.shared, self.both_forms = panel, shared, both_forms
 
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value in its type. An error names the file that the value is from."""
-        try:
-            return super().process_value(ctx, value)
-        except click.BadParameter as error:
-            place = place_in_config(ctx, self.name)
-            if not place:
-                raise
-            hint = error.param_hint
-            raise click.BadParameter(f"{place}: {error.message}", error.ctx, error.param, hint) from None
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and the help text; None if it is hidden."""
+        record = super().get_help_record(ctx)
+        return record if record is None or self.both_forms else (record[0].partition(" / ")[0], record[1])
 
 
 class Argument(click.Argument):
@@ -71,10 +78,77 @@ class Argument(click.Argument):
         return self.make_metavar(ctx), f"{self.help}  [required]" if self.required else self.help or ""
 
 
-def argument(metavar: str, help: str, name: str | None = None, **more: Any) -> Callable[[_F], _F]:
-    """Give a function an argument; ``metavar`` is what the help shows, such as ``[FILE]``, and gives the name."""
-    name = name or metavar.strip("[]").lower()
-    return click.argument(name, cls=Argument, metavar=metavar, help=help, **more)
+# -- declarations -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Field:
+    """An option or an argument, before a name and an annotation (``kind``) make it one."""
+
+    make: Callable[[str, str], click.Parameter]
+    default: Any = None
+
+    def parameters(self, name: str, kind: str) -> list[click.Parameter]:
+        """The parameter that the command line has for this field."""
+        return [self.make(name, kind)]
+
+    def value(self, name: str, given: Mapping[str, Any]) -> Any:
+        """The value of the field, from those of all parameters."""
+        return given.get(name, self.default)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Fields whose values ``made`` puts together, by their names, each with its kind."""
+
+    made: Callable[..., Any]
+    fields: Mapping[str, tuple[Field, str]]
+
+    def parameters(self, name: str, kind: str) -> list[click.Parameter]:
+        """The parameters of all fields."""
+        return [field.make(own, kind) for own, (field, kind) in self.fields.items()]
+
+    def value(self, name: str, given: Mapping[str, Any]) -> Any:
+        """What is made of the values that are given."""
+        return self.made(**{own: given[own] for own in self.fields if own in given})
+
+
+class Options:
+    """The base of classes whose annotated fields are options: each is declared by `option`, `argument` or `Bundle`.
+
+    >>> class Colours(Options):
+    ...     ink: str = option("--ink NAME", "The colour.", default="black")
+    ...     shades: int | None = option("--shades N", "How many.")
+    >>> vars(Colours(shades=3))
+    {'ink': 'black', 'shades': 3}
+    """
+
+    def __init__(self, **given: Any) -> None:
+        for name, (field, _) in fields_of(type(self)).items():
+            setattr(self, name, field.value(name, given))
+
+
+def fields_of(options: type[Options]) -> dict[str, tuple[Any, str]]:
+    """The fields of a class in their order, and after them those of its bases, each with its annotation."""
+    found = ((base, name, kind) for base in options.__mro__ for name, kind in get_annotations(base).items())
+    return {name: (vars(base)[name], str(kind)) for base, name, kind in found}
+
+
+class Run(Options):
+    """One run of a command, with the options that were given."""
+
+    def run(self) -> None:
+        """Run the command."""
+        raise NotImplementedError
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument; ``metavar`` is what the help shows, such as ``[FILE]``."""
+
+    def make(name: str, kind: str) -> click.Parameter:
+        return Argument([name], metavar=metavar, help=help, **more)
+
+    return Field(make, more.get("default"))
 
 
 def option(
@@ -82,51 +156,54 @@ def option(
     help: str,
     *,
     default: Any = None,
-    number: type[int] | type[float] | None = None,
     least: float | None = None,
     most: float | None = None,
     choices: Sequence[str] = (),
-    name: str | None = None,
     check: Callable[[Any], Any] | None = None,
     **more: Any,
-) -> Callable[[_F], _F]:
-    """Give a function an option.
+) -> Any:
+    """An option.
 
-    ``spec`` is what the help shows, such as ``--output,-o MODEL``. An option without a word for its value is a flag,
-    such as ``--parts,--no-parts``, unless it has ``choices``. ``number`` is the type of a number, ``least`` and
-    ``most`` its range, and ``name`` the parameter if it has another name than the option. ``check`` returns the value,
-    or raises BadParameter.
+    ``spec`` is what the help shows, such as ``--output,-o MODEL``. The annotation of the field gives the type: ``str``,
+    ``int``, ``float``, ``bool`` for a flag, or ``Sequence`` for an option that can be given several times. A flag with
+    two forms has both in ``spec``: ``--parts,--no-parts``. ``least`` and ``most`` are the range of a number. ``check``
+    returns the value, or raises BadParameter.
     """
     names, _, metavar = spec.partition(" ")
-    declared = [*([] if name is None else [name]), *names.split(",")]
-    if choices:
-        more["type"] = OneOf(choices)
-    elif not metavar:
-        more |= {"is_flag": True}
-        if "--no-" in spec.partition(",")[2]:
-            declared[-len(names.split(",")) :] = [names.replace(",", "/")]
-        elif default is None:
-            default = False
-    elif number is int:
-        more["type"] = click.IntRange(None if least is None else int(least), None if most is None else int(most))
-    elif number is float:
-        more["type"] = float if least is None else click.FloatRange(least, most)
-    if check is not None:
-        more["callback"] = lambda ctx, param, value: check(value)
-    if not more.get("required"):
-        more["default"] = default
-    return click.option(*declared, cls=Option, metavar=metavar or None, help=help, show_default=True, **more)
+
+    def make(name: str, kind: str) -> click.Parameter:
+        declared, about = names.split(","), dict(more)
+        kind = kind.removesuffix(" | None")
+        if kind.startswith("Sequence["):
+            about["multiple"], kind = True, kind.removeprefix("Sequence[").removesuffix("]")
+        if choices:
+            about["type"] = OneOf(choices)
+        elif kind == "int":
+            about["type"] = click.IntRange(None if least is None else int(least), None if most is None else int(most))
+        elif kind == "float":
+            about["type"] = float if least is None else click.FloatRange(least, most)
+        elif kind == "bool":
+            about |= {"is_flag": True, "both_forms": "--no-" in spec[2:]}
+            declared = [names.replace(",", "/")] if about["both_forms"] else [_two_forms(declared[0]), *declared[1:]]
+        if check is not None:
+            about["callback"] = lambda ctx, param, value: check(value)
+        if not about.get("required"):
+            about["default"] = default
+        return Option([name, *declared], metavar=metavar or None, help=help, show_default=kind != "bool", **about)
+
+    if not (metavar or choices or "--no-" in spec[2:]):
+        default = bool(default)
+    return Field(make, default)
 
 
-def chosen(table: Mapping[str, Callable[..., Any]], *names: str) -> Callable[[_F], _F]:
-    """Give a function some of the options or arguments of a table."""
+def _two_forms(flag: str) -> str:
+    """A flag with the form that unsets it, as click reads them.
 
-    def decorate(function: _F) -> _F:
-        for name in reversed(names):
-            function = table[name](function)
-        return function
-
-    return decorate
+    >>> _two_forms("--half"), _two_forms("--no-counts")
+    ('--half/--no-half', '--no-counts/--counts')
+    """
+    name = flag[2:]
+    return f"{flag}/--{name[3:] if name.startswith('no-') else f'no-{name}'}"
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
@@ -174,11 +251,17 @@ class Command(click.Command):
         """All parameters, with ``--help-all``."""
         return [*super().get_params(ctx), *self.extra]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments. Errors about a value from a file name the file."""
+        with blaming_config(ctx):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. It says first which options come from a file."""
         if not ctx.params.get("quiet"):
             name_config(ctx)
-        return super().invoke(ctx)
+        with blaming_config(ctx):
+            return super().invoke(ctx)
 
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Nothing: `format_options` writes the arguments."""
@@ -254,7 +337,25 @@ def group(name: str, examples: str) -> Callable[[Callable[..., None]], Group]:
 
 
 def command(
-    name: str, examples: str, *, everyday: str = "", more_examples: str = ""
-) -> Callable[[Callable[..., None]], Command]:
-    """Make a function a command; ``everyday`` are the names of the options that its ``--help`` shows."""
-    return click.command(name, cls=Command, epilog=examples, everyday=everyday.split(), more_examples=more_examples)
+    name: str, examples: str = "", *, everyday: str = "", more_examples: str = "", group: Group | None = None
+) -> Callable[[type[Run]], Command]:
+    """Make a class a command, of a ``group`` if one is given: its docstring is the help, its fields are the options.
+
+    ``everyday`` are the names of the options that its ``--help`` shows.
+    """
+
+    def decorate(run: type[Run]) -> Command:
+        made = Command(
+            name,
+            callback=lambda **given: run(**given).run(),
+            params=[param for own, (field, kind) in fields_of(run).items() for param in field.parameters(own, kind)],
+            help=run.__doc__,
+            epilog=examples,
+            everyday=everyday.split(),
+            more_examples=more_examples,
+        )
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return decorate

@@ -6,14 +6,16 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from corate.cli.terminal import print_line
+from corate.errors import Argument, ConfigError, CorateError, FeatureError
 
-__all__ = ["ignore_config", "name_config", "place_in_config", "read_config", "set_in_config"]
+__all__ = ["blaming_config", "ignore_config", "name_config", "place_in_config", "read_config", "set_in_config"]
 
 _IGNORED, _FILE = "corate.no_config", "corate.config"
 #: Options that are no options of a run.
@@ -54,10 +56,54 @@ def set_in_config(ctx: click.Context, name: str) -> Sequence[str]:
 
 def name_config(ctx: click.Context) -> None:
     """Say which options come from which file, if any, on standard error."""
-    given = [param for param in ctx.command.get_params(ctx) if place_in_config(ctx, param.name)]
-    names = [max(param.opts, key=len).lstrip("-") for param in given]
-    if names:
-        print_line(f"from {ctx.meta[_FILE]}: {', '.join(names)}")
+    if given := _given(ctx):
+        print_line(f"from {ctx.meta[_FILE]}: {_listed(given)}")
+
+
+@contextmanager
+def blaming_config(ctx: click.Context) -> Iterator[None]:
+    """Let errors of the body name the file, if they are about an option from it or do not say which option is wrong."""
+    try:
+        yield
+    except click.BadParameter as error:
+        hint = error.param_hint or ()
+        about = [*(hint.split() if isinstance(hint, str) else hint), *([error.param.name or ""] if error.param else [])]
+        if not (blamed := _blamed(ctx, about)):
+            raise
+        raise click.BadParameter(f"{blamed}: {error.message}", error.ctx, error.param, error.param_hint) from None
+    except click.UsageError as error:
+        if not (blamed := _blamed(ctx, [])):
+            raise
+        raise click.UsageError(f"{blamed}: {error.message}", error.ctx) from None
+    except CorateError as error:
+        named = [error.option] if error.option else []
+
+        def note(argument: Argument) -> str:
+            named.append(argument.name)
+            return ""
+
+        error.worded(note)
+        if named or isinstance(error, ConfigError | FeatureError):
+            blamed = _blamed(ctx, named)
+            error.remedy = "; ".join(filter(None, (error.remedy, f"see {blamed}" if blamed else "")))
+        raise
+
+
+def _blamed(ctx: click.Context, about: Sequence[str]) -> str:
+    """The file that gives one of these options; with all its options if there are none; empty if it gives none."""
+    given = _given(ctx)
+    if not given or not about:
+        return f"{ctx.meta[_FILE]}, which sets {_listed(given)}" if given else ""
+    return str(ctx.meta[_FILE]) if any({*about} & {param.name, *param.opts} for param in given) else ""
+
+
+def _given(ctx: click.Context) -> list[click.Parameter]:
+    """The options that the file gives."""
+    return [param for param in ctx.command.get_params(ctx) if place_in_config(ctx, param.name)]
+
+
+def _listed(params: Iterable[click.Parameter]) -> str:
+    return ", ".join(max(param.opts, key=len).lstrip("-") for param in params)
 
 
 def _tables() -> Iterator[tuple[Path, Mapping[str, Any]]]:

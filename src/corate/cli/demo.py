@@ -7,16 +7,17 @@ import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corate.cli.commands import command, option
+from corate.cli.commands import Run, command, option
 from corate.cli.evaluate import measure
-from corate.cli.shared_options import shared
+from corate.cli.shared_options import SEED
 from corate.cli.terminal import count, counted, is_terminal, percent, show_table, size
 
 if TYPE_CHECKING:
     from corate import Tagger
     from corate.demo import Address
+    from corate.model.notebook import Part
 
-__all__ = ["demo"]
+__all__ = ["Demo"]
 
 _EXAMPLES = """\
 Examples:
@@ -49,41 +50,45 @@ Without such a file, `corate demo --write data` writes these addresses as train.
 
 
 @command("demo", _EXAMPLES)
-@option("--sentences N", "Number of address lines to train on.", default=4000, number=int, least=50)
-@shared("seed")
-@option("--write DIR", "Write the lines as files into DIR and do nothing else.")
-def demo(sentences: int, seed: int, write: str | None) -> None:
+class Demo(Run):
     """Show how Corate works, offline, in seconds.
 
     Trains on invented postal addresses of eight countries, shows the scores and tags a few lines.
     """
-    from corate.demo import addresses, write_files
 
-    n_test = max(20, sentences // 4)
-    if write is not None:
-        for path in write_files(write, sentences, n_test, seed):
-            print(path)
-        return
-    import corate
+    sentences: int = option("--sentences N", "Number of address lines to train on.", default=4000, least=50)
+    seed: int = SEED
+    write: str | None = option("--write DIR", "Write the lines as files into DIR and do nothing else.")
 
-    lines = list(addresses(sentences + n_test, seed))
-    tagger = corate.train(corate.Corpus.from_sentences(lines[:sentences]), seed=seed)
-    if tagger.record["interrupted"]:
-        raise KeyboardInterrupt
-    scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[sentences:]))
-    tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
-    rows = [
-        ["trained on", f"{counted(sentences, 'address line')}, {counted(tagger.record['tokens'], 'token')}"],
-        ["training time", f"{tagger.record['seconds']:.2f} s"],
-        ["accuracy", f"{percent(scores['accuracy'])} of {tested}"],
-        ["accuracy, new words", percent(scores["accuracy_oov"])],
-        ["F1 of whole parts", percent(scores["f1"])],
-        ["tagging speed", f"{count(scores['tokens_per_second'])} tokens a second"],
-        ["model size", size(_size_on_disk(tagger))],
-    ]
-    show_table(rows)
-    _show_tagged(tagger, lines[sentences:])
-    print(_NEXT)
+    def run(self) -> None:
+        """Run the command."""
+        from corate.demo import addresses, write_files
+
+        n_test = max(20, self.sentences // 4)
+        if self.write is not None:
+            for path in write_files(self.write, self.sentences, n_test, self.seed):
+                print(path)
+            return
+        import corate
+
+        lines = list(addresses(self.sentences + n_test, self.seed))
+        tagger = corate.train(corate.Corpus.from_sentences(lines[: self.sentences]), seed=self.seed)
+        if tagger.record["interrupted"]:
+            raise KeyboardInterrupt
+        scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[self.sentences :]))
+        tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
+        rows = [
+            ["trained on", f"{counted(self.sentences, 'address line')}, {counted(tagger.record['tokens'], 'token')}"],
+            ["training time", f"{tagger.record['seconds']:.2f} s"],
+            ["accuracy", f"{percent(scores['accuracy'])} of {tested}"],
+            ["accuracy, new words", percent(scores["accuracy_oov"])],
+            ["F1 of whole parts", percent(scores["f1"])],
+            ["tagging speed", f"{count(scores['tokens_per_second'])} tokens a second"],
+            ["model size", size(_size_on_disk(tagger))],
+        ]
+        show_table(rows)
+        _show_tagged(tagger, lines[self.sentences :])
+        print(_NEXT)
 
 
 def _size_on_disk(tagger: Tagger) -> int:
@@ -96,39 +101,21 @@ def _size_on_disk(tagger: Tagger) -> int:
 def _show_tagged(tagger: Tagger, lines: list[Address]) -> None:
     print(f"\n{_SHOWN} new lines, tagged:\n")
     for line in [line for line in lines if len(line) <= _SHORT][:_SHOWN]:
-        tokens = [token for token, _ in line]
-        parts = _parts(tokens, tagger.tag(tokens))
+        parts = tagger.show([token for token, _ in line]).parts
         if is_terminal():
             _print_coloured(parts)
         else:
-            print("  " + " ".join(f"[{part} {text}]" if part else text for part, text in parts))
+            print("  " + " ".join(f"[{part.label} {part.text}]" if part.label else part.text for part in parts))
 
 
-def _parts(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Join tokens into parts, each with its name; the name of a token between parts is empty.
-
-    >>> _parts(["12", "Oak", "St", ",", "Boston"], ["B-HOUSE", "B-STREET", "I-STREET", "O", "B-CITY"])
-    [('HOUSE', '12'), ('STREET', 'Oak St'), ('', ','), ('CITY', 'Boston')]
-    """
-    from corate.spans import spans
-
-    parts: list[tuple[str, str]] = []
-    done = 0
-    for start, stop, part in spans(labels):
-        parts += [("", token) for token in tokens[done:start]]
-        parts.append((part, " ".join(tokens[start:stop])))
-        done = stop
-    return parts + [("", token) for token in tokens[done:]]
-
-
-def _print_coloured(parts: list[tuple[str, str]]) -> None:
+def _print_coloured(parts: Sequence[Part]) -> None:
     from rich.console import Console
     from rich.text import Text
 
     line = Text("  ")
-    for part, text in parts:
-        colour = _COLOURS.get(part, "default")
-        line.append(text, f"bold {colour}" if part else "dim")
-        line.append(f" {part.lower()}" if part else "", f"dim {colour}")
+    for part in parts:
+        colour = _COLOURS.get(part.label, "default")
+        line.append(part.text, f"bold {colour}" if part.label else "dim")
+        line.append(f" {part.label.lower()}" if part.label else "", f"dim {colour}")
         line.append("  ")
     Console(highlight=False).print(line, soft_wrap=True)

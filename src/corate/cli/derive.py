@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.exits import UNUSABLE, complain
 from corate.cli.plot import refuse_picture
-from corate.cli.shared_options import shared
+from corate.cli.shared_options import JSON, SEED
 from corate.cli.terminal import counted, json_text
 from corate.io.streams import open_output
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from corate.rate import Check, Factorisation
     from corate.rate.terms import Value
 
-__all__ = ["derive"]
+__all__ = ["Derive"]
 
 #: A copy of the library's names: importing them would slow down the start.
 _FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning")
@@ -36,61 +36,63 @@ Examples:
 
 
 @command("derive", _EXAMPLES)
-@argument("GRAPH", "Edges, such as 'A-B B-C', and single nodes.")
-@option(
-    "--form",
-    "chain, tree: rates of neighbours. joint-over-interior: joint probabilities divided by those of interior nodes. "
-    "junction-tree: cliques divided by separators. mrf: potentials. conditioning: loops are cut by conditioning. auto: "
-    "a chain, a tree or a junction tree.",
-    default="auto",
-    choices=_FORMS,
-)
-@option("--given NAMES", "Variables to condition on in all terms, such as X or A,B.")
-@option(
-    "--configuration VALUES",
-    "For the form mrf: the global configuration, such as A=1,B=x. Other variables are fixed to 0.",
-)
-@option("--latex", "Print LaTeX.")
-@option("--html", "Print an HTML page.")
-@option("--check", "Also check every step numerically on random distributions of the graph.")
-@shared("seed", "json")
-@option("--output,-o FILE", "Where to write. Default: standard output.")
-def derive(
-    graph: str,
-    form: str,
-    given: str | None,
-    configuration: str | None,
-    latex: bool,
-    html: bool,
-    check: bool,
-    seed: int,
-    json: bool,
-    output: str | None,
-) -> None:
+class Derive(Run):
     """Factorise a graph by co-occurrence rates, with every step and its theorem.
 
     The product of the factors is the probability of all variables. Steps that need an independence are checked on the
     graph; --check also checks them numerically.
     """
-    from corate import rate
-    from corate.rate.parsing import parse_values
 
-    if latex + html + json > 1:
-        raise click.BadParameter("use only one of --latex, --html and --json")
-    refuse_picture(output, "--output", "a derivation is text, LaTeX (--latex), JSON (--json) or a page (--html)")
-    names = [] if given is None else given.replace(",", " ").split()
-    values = None if configuration is None else parse_values(configuration, rate.Graph.of(graph).nodes)
-    found = rate.factorise(graph, form, given=names, configuration=values)
-    checked = found.derivation.check_random(seed) if check else None
-    text = json_text(_facts(found, names, values, checked)) if json else _text(found, checked, latex=latex, html=html)
-    with open_output(output) as stream:
-        stream.write(f"{text}\n".encode())
-    if checked is not None and not checked:
-        complain(
-            f"errors in {len(checked.failed)} of {counted(len(checked.steps), 'step')}; this is a bug in corate, "
-            "please report it"
+    graph: str = argument("GRAPH", "Edges, such as 'A-B B-C', and single nodes.")
+    form: str = option(
+        "--form",
+        "chain, tree: rates of neighbours. joint-over-interior: joint probabilities divided by those of interior "
+        "nodes. junction-tree: cliques divided by separators. mrf: potentials. conditioning: loops are cut by "
+        "conditioning. auto: a chain, a tree or a junction tree.",
+        default="auto",
+        choices=_FORMS,
+    )
+    given: str | None = option("--given NAMES", "Variables to condition on in all terms, such as X or A,B.")
+    configuration: str | None = option(
+        "--configuration VALUES",
+        "For the form mrf: the global configuration, such as A=1,B=x. Other variables are fixed to 0.",
+    )
+    latex: bool = option("--latex", "Print LaTeX.")
+    html: bool = option("--html", "Print an HTML page.")
+    check: bool = option("--check", "Also check every step numerically on random distributions of the graph.")
+    seed: int = SEED
+    json: bool = JSON
+    output: str | None = option("--output,-o FILE", "Where to write. Default: standard output.")
+
+    def run(self) -> None:
+        """Run the command."""
+        from corate import rate
+        from corate.rate.parsing import parse_values
+
+        if self.latex + self.html + self.json > 1:
+            raise click.BadParameter("use only one of --latex, --html and --json")
+        refuse_picture(
+            self.output, "--output", "a derivation is text, LaTeX (--latex), JSON (--json) or a page (--html)"
         )
-        raise click.exceptions.Exit(UNUSABLE)
+        names = [] if self.given is None else self.given.replace(",", " ").split()
+        values = (
+            None if self.configuration is None else parse_values(self.configuration, rate.Graph.of(self.graph).nodes)
+        )
+        found = rate.factorise(self.graph, self.form, given=names, configuration=values)
+        checked = found.derivation.check_random(self.seed) if self.check else None
+        text = (
+            json_text(_facts(found, names, values, checked))
+            if self.json
+            else _text(found, checked, latex=self.latex, html=self.html)
+        )
+        with open_output(self.output) as stream:
+            stream.write(f"{text}\n".encode())
+        if checked is not None and not checked:
+            complain(
+                f"errors in {len(checked.failed)} of {counted(len(checked.steps), 'step')}; this is a bug in corate, "
+                "please report it"
+            )
+            raise click.exceptions.Exit(UNUSABLE)
 
 
 def _text(found: Factorisation, checked: Check | None, *, latex: bool, html: bool) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.commands import argument, command, option
 from corate.cli.evaluation_details import details, drawing, plain_details, show_details
 from corate.cli.plot import check_picture, prepare_picture
-from corate.cli.shared_options import MODEL, Reading, load_model, reading_options, shared
-from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
+from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, load_model, reading_options
+from corate.cli.terminal import ProgressBar, count, percent, print_table, show_table
 from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from corate.corpus import Column, Corpus
     from corate.evaluation.report import Report
 
-__all__ = ["evaluate", "measure", "one_line"]
+__all__ = ["Evaluate", "measure", "one_line"]
 
 _MOST_CONFUSED = 30
 #: Text is tagged in at most about this many pieces, each of at least this many tokens.
@@ -41,62 +40,66 @@ Examples:
 
 
 @command("eval", _EXAMPLES, everyday="confusion calibration errors least_sure plot columns format threads json quiet")
-@MODEL
-@argument("FILE", "Labelled text; - is standard input.")
-@option("--confusion", "Show the most frequent confusions of labels.")
-@option("--calibration", "Compare probabilities with accuracy, in bins, and show the expected calibration error.")
-@option(
-    "--errors N",
-    "Show the first N sentences with errors, and the kinds of span errors.",
-    default=0,
-    number=int,
-    least=0,
-)
-@option(
-    "--least-sure N", "Show the N sentences whose predicted labels are least probable.", default=0, number=int, least=0
-)
-@option(
-    "--plot FILE",
-    "Draw the confusion matrix (or with --calibration, the calibration) as a picture (.svg), or draw both with the "
-    "scores as a page (.html).",
-    check=check_picture,
-)
-@shared("threads", "json", "quiet")
-@reading_options()
-def evaluate(
-    reading: Reading,
-    model: str,
-    file: str,
-    confusion: bool,
-    calibration: bool,
-    errors: int,
-    least_sure: int,
-    plot: str | None,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+class Evaluate(Reporting):
     """Evaluate a model on labelled text.
 
     Shows the accuracy on all words, known words and OOV words (words that are not in the training text). If the labels
     mark spans, it also shows precision, recall and F1 of the spans.
     """
 
-    prepare_picture(plot, [model, file])
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        tagger = load_model(model, file)
-        corpus = reading.read_labelled(file, tagger)
-        scores, report = measure(tagger, corpus, threads, progress)
-        found = details(tagger, corpus, calibration, errors, least_sure, progress.show)
-        if plot is not None:
-            progress("drawing")
-            text = drawing(report, found.get("calibration"), page=plot.endswith(".html"), title=os.path.basename(model))
-            write_text(plot, text)
-    if json:
-        print_json({**scores, **plain_details(found)})
-    elif not quiet:
-        _show(report, scores["tokens_per_second"], confusion)
+    model: str = MODEL
+    file: str = argument("FILE", "Labelled text; - is standard input.")
+    confusion: bool = option("--confusion", "Show the most frequent confusions of labels.")
+    calibration: bool = option(
+        "--calibration", "Compare probabilities with accuracy, in bins, and show the expected calibration error."
+    )
+    errors: int = option(
+        "--errors N",
+        "Show the first N sentences with errors, and the kinds of span errors.",
+        default=0,
+        least=0,
+    )
+    least_sure: int = option(
+        "--least-sure N", "Show the N sentences whose predicted labels are least probable.", default=0, least=0
+    )
+    plot: str | None = option(
+        "--plot FILE",
+        "Draw the confusion matrix (or with --calibration, the calibration) as a picture (.svg), or draw both with the "
+        "scores as a page (.html).",
+        check=check_picture,
+    )
+    threads: int = THREADS
+    reading: Reading = reading_options()
+
+    def run(self) -> None:
+        """Run the command."""
+        prepare_picture(self.plot, [self.model, self.file])
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            tagger = load_model(self.model, self.file)
+            corpus = self.reading.read_labelled(self.file, tagger)
+            scores, report = measure(tagger, corpus, self.threads, progress)
+            found = details(tagger, corpus, self.calibration, self.errors, self.least_sure, progress.show)
+            if self.plot is not None:
+                progress("drawing")
+                text = drawing(
+                    report,
+                    found.get("calibration"),
+                    page=self.plot.endswith(".html"),
+                    title=os.path.basename(self.model),
+                )
+                write_text(self.plot, text)
+        self.report({**scores, **plain_details(found)}, lambda: self._show(report, scores["tokens_per_second"], found))
+
+    def _show(self, report: Report, speed: float, found: Mapping[str, Any]) -> None:
+        for table in report.tables():
+            print_table(table)
+            print()
+        print(f"{count(speed)} tokens a second")
+        if self.confusion:
+            errors = report.confusion.most_confused(_MOST_CONFUSED)
+            print()
+            show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])
         show_details(found)
 
 
@@ -138,23 +141,3 @@ def one_line(scores: Mapping[str, Any]) -> str:
     """
     names = {"accuracy": "accuracy", "accuracy_known": "known words", "accuracy_oov": "OOV words", "f1": "F1"}
     return ", ".join(f"{name} {percent(scores[key])}" for key, name in names.items() if scores[key] is not None)
-
-
-def _escaped(report: Report) -> Report:
-    """The report with labels that are safe to print on a terminal."""
-    confusion = replace(report.confusion, labels=tuple(map(escaped, report.confusion.labels)))
-    return replace(report, types={escaped(name): s for name, s in report.types.items()}, confusion=confusion)
-
-
-def _show(report: Report, speed: float, confusion: bool) -> None:
-    if is_terminal():
-        from rich.console import Console
-
-        Console().print(_escaped(report).table())
-    else:
-        print(report)
-    print(f"\n{count(speed)} tokens a second")
-    if confusion:
-        errors = report.confusion.most_confused(_MOST_CONFUSED)
-        print()
-        show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ def details(
     return found
 
 
-def plain_details(found: dict[str, Any]) -> dict[str, Any]:
+def plain_details(found: Mapping[str, Any]) -> dict[str, Any]:
     """The details, ready for JSON."""
     plain: dict[str, Any] = {key: [s.to_dict() for s in found[key]] for key in ("errors", "least_sure") if key in found}
     if "calibration" in found:
@@ -60,7 +60,7 @@ def plain_details(found: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def show_details(found: dict[str, Any]) -> None:
+def show_details(found: Mapping[str, Any]) -> None:
     """Print the details as text."""
     if "calibration" in found:
         _show_calibration(found["calibration"])

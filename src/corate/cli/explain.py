@@ -6,8 +6,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.commands import argument, command, option
-from corate.cli.shared_options import MODEL, Reading, reading_options, shared
+from corate.cli.commands import Run, argument, command, option
+from corate.cli.shared_options import JSON, MODEL, Reading, reading_options
 from corate.cli.terminal import counted, print_json, show_table
 from corate.errors import ConfigError, DataError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from corate import Corpus, Tagger
     from corate.model.explanation import Explanation
 
-__all__ = ["explain"]
+__all__ = ["Explain"]
 
 _EXAMPLES = """\
 Examples:
@@ -29,33 +29,7 @@ Examples:
 
 
 @command("explain", _EXAMPLES)
-@MODEL
-@argument("[TEXT]", "Words, with spaces between them.", required=False)
-@option("--file FILE", "Take the sentence from this file.")
-@reading_options("format")
-@option("--sentence N", "The number of the sentence in the file, from 1 on.", default=1, number=int, least=1)
-@option(
-    "--token,-t N",
-    "The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
-    number=int,
-    least=0,
-)
-@option("--label LABEL", "The label to explain. Default: the best.")
-@option("--against LABEL", "The label to compare with. Default: the second best.")
-@option("--top N", "Show this many contributions.", default=15, number=int, least=1)
-@shared("json")
-def explain(
-    reading: Reading,
-    model: str,
-    text: str | None,
-    file: str | None,
-    sentence: int,
-    token: int | None,
-    label: str | None,
-    against: str | None,
-    top: int,
-    json: bool,
-) -> None:
+class Explain(Run):
     """Explain why a token has its label, and not another one.
 
     The best labelling with the one label is compared with the best labelling with the other. The difference of their
@@ -63,23 +37,43 @@ def explain(
     other tokens. If the difference is 0, both labellings are equally probable. If it is 1, the first is 2.7 times as
     probable as the second.
     """
-    import corate
 
-    tagger = corate.load(model)
-    tokens = _tokens(tagger, text, file, reading.format, sentence)
-    if token is not None:
-        chosen = tagger.explain(tokens, token, label, against)
-        every = [chosen]
-    else:
-        every = [tagger.explain(tokens, i, None, None) for i in range(len(tokens))]
-        place = min(range(len(every)), key=lambda i: every[i].difference)
-        chosen = tagger.explain(tokens, place, label, against) if label or against else every[place]
-    if json:
-        print_json(_facts(tokens, chosen))
-        return
-    if token is None:
-        _show_tokens(tokens, every)
-    _show(tokens, chosen, top)
+    model: str = MODEL
+    text: str | None = argument("[TEXT]", "Words, with spaces between them.", required=False)
+    file: str | None = option("--file FILE", "Take the sentence from this file.")
+    reading: Reading = reading_options("format")
+    sentence: int = option("--sentence N", "The number of the sentence in the file, from 1 on.", default=1, least=1)
+    token: int | None = option(
+        "--token,-t N",
+        "The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
+        least=0,
+    )
+    label: str | None = option("--label LABEL", "The label to explain. Default: the best.")
+    against: str | None = option("--against LABEL", "The label to compare with. Default: the second best.")
+    top: int = option("--top N", "Show this many contributions.", default=15, least=1)
+    json: bool = JSON
+
+    def run(self) -> None:
+        """Run the command."""
+        import corate
+
+        tagger = corate.load(self.model)
+        tokens = _tokens(tagger, self.text, self.file, self.reading.format, self.sentence)
+        if self.token is not None:
+            chosen = tagger.explain(tokens, self.token, self.label, self.against)
+            every = [chosen]
+        else:
+            every = [tagger.explain(tokens, i, None, None) for i in range(len(tokens))]
+            place = min(range(len(every)), key=lambda i: every[i].difference)
+            chosen = (
+                tagger.explain(tokens, place, self.label, self.against) if self.label or self.against else every[place]
+            )
+        if self.json:
+            print_json(_facts(tokens, chosen))
+            return
+        if self.token is None:
+            _show_tokens(tokens, every)
+        _show(tokens, chosen, self.top)
 
 
 def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sentence: int) -> list[Any]:

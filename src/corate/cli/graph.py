@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.commands import Command, argument, chosen, group, option
-from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
+from corate.cli import graph_answers
+from corate.cli.commands import Run, argument, command, group, option
+from corate.cli.graph_answers import write_csv
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import names_in, shared
+from corate.cli.shared_options import JSON, SEED, THREADS, Reporting, names_in
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
@@ -18,7 +18,7 @@ from corate.memory import parse_memory
 if TYPE_CHECKING:
     from corate.graphs import GraphModel
 
-__all__ = ["graph"]
+__all__ = ["Graph"]
 
 _EXAMPLES = """\
 Examples:
@@ -42,255 +42,253 @@ _STRUCTURE = (
     "graph of limited width."
 )
 #: Options of several commands.
-_OPTIONS: dict[str, Callable[..., Any]] = {
-    "data": argument("DATA", "A CSV file with a header row, or a Parquet file."),
-    "model": argument("MODEL", "A model of corate, or a .bif, .uai or .xdsl file."),
-    "width": option(
-        "--width N",
-        "Width of a chordal graph: the size of its largest clique, minus one.",
-        default=3,
-        number=int,
-        least=1,
-    ),
-    "given": option("--given STATES", "Observed states, such as sky=rain,wind=low; quote special characters."),
-    "output": option("--output,-o FILE", "Where to write. Default: standard output."),
-    "bins": option(
-        "--bins NUMBERS",
-        "Divide columns of numbers into ranges with equally many rows: a number for all, such as 8, or for some, such "
-        "as age=8,income=5.",
-    ),
-    "weights": option("--weights NAME", "The column with the weight of each row."),
-    "columns": option("--columns NAMES", "Use only these columns, such as sky,wind."),
-    "no_progress": option("--quiet,-q", "Show no progress."),
-    "memory": option(
-        "--memory SIZE", "Maximum memory, such as 500M or 2G. A model that needs more is an error.", default="4G"
-    ),
-}
+_DATA: Any = argument("DATA", "A CSV file with a header row, or a Parquet file.")
+_MODEL: Any = argument("MODEL", "A model of corate, or a .bif, .uai or .xdsl file.")
+_WIDTH: Any = option(
+    "--width N", "Width of a chordal graph: the size of its largest clique, minus one.", default=3, least=1
+)
+_GIVEN: Any = option("--given STATES", "Observed states, such as sky=rain,wind=low; quote special characters.")
+_OUTPUT: Any = option("--output,-o FILE", "Where to write. Default: standard output.")
+_BINS: Any = option(
+    "--bins NUMBERS",
+    "Divide columns of numbers into ranges with equally many rows: a number for all, such as 8, or for some, such "
+    "as age=8,income=5.",
+)
+_WEIGHTS: Any = option("--weights NAME", "The column with the weight of each row.")
+_COLUMNS: Any = option("--columns NAMES", "Use only these columns, such as sky,wind.")
+_NO_PROGRESS: Any = option("--quiet,-q", "Show no progress.")
+_MEMORY: Any = option(
+    "--memory SIZE", "Maximum memory, such as 500M or 2G. A model that needs more is an error.", default="4G"
+)
 
 
 @group("graph", _EXAMPLES)
-def graph() -> None:
+def Graph() -> None:  # noqa: N802  # a command like the classes below
     """Fit and query undirected graphical models of the columns of a table, and learn their graphs."""
 
 
-def _command(name: str, *shown: str) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command of the group, with the options of several commands that are named."""
-    return lambda function: graph.command(name, cls=Command)(chosen(_OPTIONS, *shown)(function))
-
-
-@_command("fit", "data")
-@option("--output,-o FILE", "The model file to write.", required=True)
-@argument("[GRAPH]", "Edges, such as 'A-B B-C', between columns.", "edges", required=False)
-@option("--structure", _STRUCTURE, choices=_STRUCTURES)
-@chosen(_OPTIONS, "width", "columns")
-@option("--prior X", "Equivalent sample size of the prior, in rows.", default=1.0, number=float, least=0)
-@option(
-    "--method",
-    "The estimate. closed: from counts, for triangulated graphs. ipf: iterative proportional fitting. composite: each "
-    "clique separately. conditioning: from counts, after a smallest set of variables that cuts all loops is connected "
-    "to all others. auto: closed if possible, else ipf.",
-    default="auto",
-    choices=("auto", "closed", "ipf", "composite", "conditioning"),
-)
-@chosen(_OPTIONS, "bins", "weights")
-@option(
-    "--missing", "Missing values are an error, or the model is fitted by EM.", default="error", choices=("error", "em")
-)
-@option("--hidden NAMES", "Hidden variables and their number of states, such as H=3.")
-@chosen(_OPTIONS, "memory")
-@shared("seed", "threads", "json", "quiet")
-def fit(
-    data: str,
-    output: str,
-    edges: str | None,
-    structure: str | None,
-    width: int,
-    columns: str | None,
-    bins: str | None,
-    weights: str | None,
-    hidden: str | None,
-    memory: str,
-    json: bool,
-    quiet: bool,
-    **given: Any,
-) -> None:
+@command("fit", group=Graph)
+class Fit(Reporting):
     """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
-    from corate.graphs import GraphModel
 
-    if (edges is None) == (structure is None):
-        raise click.BadParameter("give either a graph such as 'A-B B-C', or --structure")
-    limit = parse_memory(memory)
-    variables = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        table = _table(data, columns, weights)
-        progress("fitting" if structure is None else "learning the graph and fitting")
-        model = GraphModel.fit(
-            table,
-            edges,
-            structure=_structure(structure, width),
-            bins=_bins(bins),
-            weights=weights,
-            hidden=variables,
-            memory=limit,
-            **given,
-        )
-        written = model.save(output)
-    plan = model.costs()
-    facts: dict[str, Any] = {
-        "model": output,
-        "bytes": written,
-        "variables": len(model.variables),
-        "edges": len(model.graph.edges),
-        "treewidth": plan.treewidth,
-        "cells": plan.cells,
-        "record": {key: value for key, value in model.record.items() if key != "objective"},
-    }
-    if json:
-        print_json(facts)
-    elif not quiet:
-        print(f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}, ", end="")
-        print(f"treewidth {plan.treewidth}")
-        print(f"model: {output}, {size(written)}")
+    data: str = _DATA
+    output: str = option("--output,-o FILE", "The model file to write.", required=True)
+    edges: str | None = argument("[GRAPH]", "Edges, such as 'A-B B-C', between columns.", required=False)
+    structure: str | None = option("--structure", _STRUCTURE, choices=_STRUCTURES)
+    width: int = _WIDTH
+    columns: str | None = _COLUMNS
+    prior: float = option("--prior X", "Equivalent sample size of the prior, in rows.", default=1.0, least=0)
+    method: str = option(
+        "--method",
+        "The estimate. closed: from counts, for triangulated graphs. ipf: iterative proportional fitting. composite: "
+        "each clique separately. conditioning: from counts, after a smallest set of variables that cuts all loops is "
+        "connected to all others. auto: closed if possible, else ipf.",
+        default="auto",
+        choices=("auto", "closed", "ipf", "composite", "conditioning"),
+    )
+    bins: str | None = _BINS
+    weights: str | None = _WEIGHTS
+    missing: str = option(
+        "--missing",
+        "Missing values are an error, or the model is fitted by EM.",
+        default="error",
+        choices=("error", "em"),
+    )
+    hidden: str | None = option("--hidden NAMES", "Hidden variables and their number of states, such as H=3.")
+    memory: str = _MEMORY
+    seed: int = SEED
+    threads: int = THREADS
+
+    def run(self) -> None:
+        """Run the command."""
+        from corate.graphs import GraphModel
+
+        if (self.edges is None) == (self.structure is None):
+            raise click.BadParameter("give either a graph such as 'A-B B-C', or --structure")
+        limit = parse_memory(self.memory)
+        variables = {
+            name: int(n) if n.isdigit() else 0 for name, n in (_states(self.hidden) if self.hidden else {}).items()
+        }
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            table = _table(self.data, self.columns, self.weights)
+            progress("fitting" if self.structure is None else "learning the graph and fitting")
+            model = GraphModel.fit(
+                table,
+                self.edges,
+                structure=_structure(self.structure, self.width),
+                bins=_bins(self.bins),
+                weights=self.weights,
+                hidden=variables,
+                prior=self.prior,
+                method=self.method,
+                missing=self.missing,
+                memory=limit,
+                seed=self.seed,
+                threads=self.threads,
+            )
+            written = model.save(self.output)
+        plan = model.costs()
+        facts: dict[str, Any] = {
+            "model": self.output,
+            "bytes": written,
+            "variables": len(model.variables),
+            "edges": len(model.graph.edges),
+            "treewidth": plan.treewidth,
+            "cells": plan.cells,
+            "record": {key: value for key, value in model.record.items() if key != "objective"},
+        }
+        sizes = f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}"
+        shown = f"{sizes}, treewidth {plan.treewidth}\nmodel: {self.output}, {size(written)}"
+        self.report(facts, lambda: print(shown))
 
 
-@_command("learn", "data")
-@option("--structure", _STRUCTURE, default="tree", choices=_STRUCTURES)
-@chosen(_OPTIONS, "width", "columns", "bins", "weights")
-@shared("threads", "json")
-@chosen(_OPTIONS, "no_progress")
-def learn(
-    data: str,
-    structure: str | None,
-    width: int,
-    columns: str | None,
-    bins: str | None,
-    weights: str | None,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+@command("learn", group=Graph)
+class Learn(Run):
     """Learn a graph, and show which columns depend on each other, the strongest dependence first."""
-    from corate.graphs import GraphModel
 
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        table = _table(data, columns, weights)
-        progress("learning the graph")
-        learned = _structure(structure, width)
-        model = GraphModel.fit(table, structure=learned, bins=_bins(bins), weights=weights, threads=threads)
-        found = model.to_networkx()
-    listed = sorted(((found.edges[edge]["mutual_information"], *edge) for edge in model.graph.edges), reverse=True)
-    text = repr(model.graph).removeprefix('Graph("').removesuffix('")')
-    if json:
-        print_json(
-            {
-                "graph": text,
-                "variables": list(model.variables),
-                "edges": [{"left": a, "right": b, "mutual_information": bits} for bits, a, b in listed],
-            }
-        )
-        return
-    show_table([[a, b, f"{value:.4f}"] for value, a, b in listed], ["variable", "variable", "nats"])
-    print(f"graph: {text}")
+    data: str = _DATA
+    structure: str | None = option("--structure", _STRUCTURE, default="tree", choices=_STRUCTURES)
+    width: int = _WIDTH
+    columns: str | None = _COLUMNS
+    bins: str | None = _BINS
+    weights: str | None = _WEIGHTS
+    threads: int = THREADS
+    json: bool = JSON
+    quiet: bool = _NO_PROGRESS
+
+    def run(self) -> None:
+        """Run the command."""
+        from corate.graphs import GraphModel
+
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            table = _table(self.data, self.columns, self.weights)
+            progress("learning the graph")
+            learned = _structure(self.structure, self.width)
+            model = GraphModel.fit(
+                table, structure=learned, bins=_bins(self.bins), weights=self.weights, threads=self.threads
+            )
+            found = model.to_networkx()
+        listed = sorted(((found.edges[edge]["mutual_information"], *edge) for edge in model.graph.edges), reverse=True)
+        text = repr(model.graph).removeprefix('Graph("').removesuffix('")')
+        if self.json:
+            print_json(
+                {
+                    "graph": text,
+                    "variables": list(model.variables),
+                    "edges": [{"left": a, "right": b, "mutual_information": bits} for bits, a, b in listed],
+                }
+            )
+            return
+        show_table([[a, b, f"{value:.4f}"] for value, a, b in listed], ["variable", "variable", "nats"])
+        print(f"graph: {text}")
 
 
-@_command("query", "model")
-@argument("[EVIDENCE]", "A table of evidence. Empty cells are not observed.", required=False)
-@chosen(_OPTIONS, "given")
-@option("--soft STATES", "Soft evidence: the likelihood of each state of a variable, such as sky=rain=0.7,sky=sun=0.3.")
-@option("--variables NAMES", "Show only these variables.")
-@option("--joint", "Show the joint probabilities of --variables.")
-@option("--most-likely", "Show the most likely states of all variables together.")
-@option("--nbest N", "Show the N most likely joint states of all variables.", number=int, least=1)
-@chosen(_OPTIONS, "output", "memory")
-@shared("threads", "json")
-@chosen(_OPTIONS, "no_progress")
-def query(
-    model: str,
-    evidence: str | None,
-    given: str | None,
-    soft: str | None,
-    variables: str | None,
-    joint: bool,
-    most_likely: bool,
-    nbest: int | None,
-    output: str | None,
-    memory: str,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+@command("query", group=Graph)
+class Query(Run):
     """Show the probabilities of all states, or the most likely states, given evidence.
 
     With a table of evidence, the answer is a CSV table with a row for each of its rows.
     """
-    read = _model(model, memory)
-    if evidence is not None and (given is not None or soft is not None):
-        raise click.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
-    if nbest is not None and (evidence is not None or joint or most_likely):
-        raise click.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
-    chosen = list(read.variables) if variables is None else names_in(variables)
-    read.graph.require(chosen)
-    if joint and (evidence is not None or variables is None or most_likely):
-        raise click.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
-    if evidence is not None:
-        from corate.formats.tables import read_columns
 
-        with ProgressBar(quiet) as progress:
-            progress("reading")
-            rows = read_columns(evidence)
-            progress("answering")
-            header, table = answers(read, rows, chosen, most_likely, threads)
-            write_csv(output, header, table)
-        return
-    known: dict[str, Any] = dict(_states(given)) if given else {}
-    known |= _likelihoods(read, soft) if soft else {}
-    if nbest is not None:
-        show_best(chosen, read.nbest(nbest, known, threads=threads), json, output)
-    elif most_likely:
-        best = read.most_likely(known)
-        show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
-    elif joint:
-        cells = read.joint(chosen, known)
-        show_cells(read, chosen, cells, json, output)
-    else:
-        found = read.marginals(known)
-        show(
-            {name: dict(zip(map(str, read.states[name]), found[name].tolist(), strict=True)) for name in chosen},
-            json,
-            output,
-            ["variable", "state", "probability"],
-        )
+    model: str = _MODEL
+    evidence: str | None = argument("[EVIDENCE]", "A table of evidence. Empty cells are not observed.", required=False)
+    given: str | None = _GIVEN
+    soft: str | None = option(
+        "--soft STATES", "Soft evidence: the likelihood of each state of a variable, such as sky=rain=0.7,sky=sun=0.3."
+    )
+    variables: str | None = option("--variables NAMES", "Show only these variables.")
+    joint: bool = option("--joint", "Show the joint probabilities of --variables.")
+    most_likely: bool = option("--most-likely", "Show the most likely states of all variables together.")
+    nbest: int | None = option("--nbest N", "Show the N most likely joint states of all variables.", least=1)
+    output: str | None = _OUTPUT
+    memory: str = _MEMORY
+    threads: int = THREADS
+    json: bool = JSON
+    quiet: bool = _NO_PROGRESS
+
+    def run(self) -> None:
+        """Run the command."""
+        read = _model(self.model, self.memory)
+        if self.evidence is not None and (self.given is not None or self.soft is not None):
+            raise click.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
+        if self.nbest is not None and (self.evidence is not None or self.joint or self.most_likely):
+            raise click.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
+        chosen = list(read.variables) if self.variables is None else names_in(self.variables)
+        read.graph.require(chosen)
+        if self.joint and (self.evidence is not None or self.variables is None or self.most_likely):
+            raise click.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
+        if self.evidence is not None:
+            from corate.formats.tables import read_columns
+
+            with ProgressBar(self.quiet) as progress:
+                progress("reading")
+                rows = read_columns(self.evidence)
+                progress("answering")
+                header, table = graph_answers.answers(read, rows, chosen, self.most_likely, self.threads)
+                write_csv(self.output, header, table)
+            return
+        known: dict[str, Any] = dict(_states(self.given)) if self.given else {}
+        known |= _likelihoods(read, self.soft) if self.soft else {}
+        if self.nbest is not None:
+            facts, header, cells = graph_answers.best_states(read, chosen, known, self.nbest, self.threads)
+        elif self.most_likely:
+            facts, header, cells = graph_answers.most_likely(read, chosen, known)
+        elif self.joint:
+            facts, header, cells = graph_answers.joint(read, chosen, known)
+        else:
+            facts, header, cells = graph_answers.marginals(read, chosen, known)
+        if self.json:
+            print_json(facts)
+        elif self.output is not None:
+            write_csv(self.output, header, cells)
+        else:
+            show_table(cells, header)
 
 
-@_command("sample", "model")
-@option("-n N", "The number of rows.", default=10, number=int, least=1)
-@chosen(_OPTIONS, "given")
-@shared("seed")
-@chosen(_OPTIONS, "output", "memory", "no_progress")
-def sample(model: str, n: int, given: str | None, seed: int, output: str | None, memory: str, quiet: bool) -> None:
+@command("sample", group=Graph)
+class Sample(Run):
     """Draw rows at random from a model, and write them as a CSV table."""
-    with ProgressBar(quiet) as progress:
-        progress("sampling")
-        read = _model(model, memory)
-        draws = read.sample(n, _states(given) if given else None, seed=seed)
-        write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
+
+    model: str = _MODEL
+    n: int = option("-n N", "The number of rows.", default=10, least=1)
+    given: str | None = _GIVEN
+    seed: int = SEED
+    output: str | None = _OUTPUT
+    memory: str = _MEMORY
+    quiet: bool = _NO_PROGRESS
+
+    def run(self) -> None:
+        """Run the command."""
+        with ProgressBar(self.quiet) as progress:
+            progress("sampling")
+            read = _model(self.model, self.memory)
+            draws = read.sample(self.n, _states(self.given) if self.given else None, seed=self.seed)
+            write_csv(
+                self.output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True)
+            )
 
 
-@_command("draw", "model", "output")
-@shared("seed")
-@chosen(_OPTIONS, "memory")
-def draw(model: str, output: str | None, seed: int, memory: str) -> None:
+@command("draw", group=Graph)
+class Draw(Run):
     """Draw the graph as SVG, on standard output or in a file with the suffix .svg.
 
     Wide edges are strong dependences. An edge is red if states of the same rank (the first with the first, the last
     with the last) attract each other, and blue if they avoid each other.
     """
-    check_suffix(output, "--output", ".svg")
-    read = _model(model, memory)
-    with open_output(output) as stream:
-        stream.write(read.draw(seed=seed).encode())
+
+    model: str = _MODEL
+    output: str | None = _OUTPUT
+    seed: int = SEED
+    memory: str = _MEMORY
+
+    def run(self) -> None:
+        """Run the command."""
+        check_suffix(self.output, "--output", ".svg")
+        read = _model(self.model, self.memory)
+        with open_output(self.output) as stream:
+            stream.write(read.draw(seed=self.seed).encode())
 
 
 def _model(path: str, memory: str) -> GraphModel:

@@ -1,19 +1,21 @@
-"""What ``corate graph`` prints: answers of a model as a table on the terminal, as CSV, or as JSON."""
+"""Answers of ``corate graph query``, each as data for JSON and as rows for a table or for CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from corate.cli.terminal import print_json, show_table
 from corate.io.streams import open_output
 
 if TYPE_CHECKING:
     from corate.graphs import GraphModel
 
-__all__ = ["answers", "show", "show_best", "show_cells", "write_csv"]
+__all__ = ["Answer", "answers", "best_states", "joint", "marginals", "most_likely", "write_csv"]
+
+#: What ``--json`` prints, and the header and the rows of the table.
+Answer: TypeAlias = tuple[Mapping[str, Any], list[str], list[list[str]]]
 
 
 def answers(
@@ -39,50 +41,35 @@ def write_csv(output: str | None, header: Sequence[str], rows: Iterable[Sequence
         stream.write(text.getvalue().encode())
 
 
-def show(found: Mapping[str, Any], json: bool, output: str | None, header: Sequence[str]) -> None:
-    """States, or probabilities of states, of variables."""
-    if json:
-        print_json(found)
-        return
-    rows: list[list[str]] = []
-    for name, answer in found.items():
-        if isinstance(answer, Mapping):
-            rows += [[name, state, f"{p:.6f}"] for state, p in answer.items()]
-        else:
-            rows.append([name, str(answer)])
-    if output is not None:
-        write_csv(output, header, rows)
-    else:
-        show_table(rows, header)
+def marginals(model: GraphModel, chosen: Sequence[str], known: Mapping[str, Any]) -> Answer:
+    """The probabilities of all states of each variable."""
+    found = model.marginals(known)
+    facts = {name: dict(zip(map(str, model.states[name]), found[name].tolist(), strict=True)) for name in chosen}
+    rows = [[name, state, f"{p:.6f}"] for name, states in facts.items() for state, p in states.items()]
+    return facts, ["variable", "state", "probability"], rows
 
 
-def show_best(
-    chosen: Sequence[str], best: Sequence[tuple[Mapping[str, Any], float]], json: bool, output: str | None
-) -> None:
-    """Joint states with their probabilities."""
-    if json:
-        listed = [{"states": {name: states[name] for name in chosen}, "probability": p} for states, p in best]
-        print_json({"nbest": listed})
-        return
-    rows = [[*(str(states[name]) for name in chosen), f"{p:.6f}"] for states, p in best]
-    if output is not None:
-        write_csv(output, [*chosen, "probability"], rows)
-    else:
-        show_table(rows, [*chosen, "probability"])
+def most_likely(model: GraphModel, chosen: Sequence[str], known: Mapping[str, Any]) -> Answer:
+    """The most likely joint states."""
+    best = model.most_likely(known)
+    return {name: best[name] for name in chosen}, ["variable", "state"], [[name, str(best[name])] for name in chosen]
 
 
-def show_cells(model: GraphModel, chosen: Sequence[str], cells: Any, json: bool, output: str | None) -> None:
+def best_states(model: GraphModel, chosen: Sequence[str], known: Mapping[str, Any], n: int, threads: int) -> Answer:
+    """The ``n`` most likely joint states with their probabilities."""
+    best = [({name: states[name] for name in chosen}, p) for states, p in model.nbest(n, known, threads=threads)]
+    rows = [[*map(str, states.values()), f"{p:.6f}"] for states, p in best]
+    return {"nbest": [{"states": states, "probability": p} for states, p in best]}, [*chosen, "probability"], rows
+
+
+def joint(model: GraphModel, chosen: Sequence[str], known: Mapping[str, Any]) -> Answer:
     """The joint probabilities of some variables."""
     import numpy as np
 
+    cells = model.joint(chosen, known)
     rows = [
         [*(str(model.states[name][i]) for name, i in zip(chosen, at, strict=True)), f"{cells[at]:.6f}"]
         for at in np.ndindex(cells.shape)
     ]
-    header = [*chosen, "probability"]
-    if json:
-        print_json({"variables": list(chosen), "cells": [[*row[:-1], float(row[-1])] for row in rows]})
-    elif output is not None:
-        write_csv(output, header, rows)
-    else:
-        show_table(rows, header)
+    facts = {"variables": list(chosen), "cells": [[*row[:-1], float(row[-1])] for row in rows]}
+    return facts, [*chosen, "probability"], rows

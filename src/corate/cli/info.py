@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.commands import command, option
-from corate.cli.shared_options import MODEL, shared
-from corate.cli.terminal import count, counted, in_words, percent, print_json, show_table, size
+from corate.cli.commands import Run, command, option
+from corate.cli.shared_options import JSON, MODEL
+from corate.cli.terminal import count, counted, in_words, percent, print_json, print_table, show_table, size
+from corate.pages.tables import Table
 
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["info"]
+__all__ = ["Info"]
 
 _EXAMPLES = """\
 Examples:
@@ -46,15 +48,7 @@ _SAID = (
 
 
 @command("info", _EXAMPLES)
-@MODEL
-@option("--templates", "Also list the templates of its features.")
-@option(
-    "--weights",
-    "Also show the features with the largest weights, and the label pairs that attract or avoid each other.",
-)
-@option("--all", "Show all of this.", name="everything")
-@shared("json")
-def info(model: str, templates: bool, weights: bool, everything: bool, json: bool) -> None:
+class Info(Run):
     """Show what a model labels, what input it expects, how it was trained, and what takes the space in its file.
 
     With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs with a weight above 0
@@ -62,14 +56,26 @@ def info(model: str, templates: bool, weights: bool, everything: bool, json: boo
     co-occurrence rate instead: how many times more often they are neighbours than by chance. Pairs with a rate above 1
     attract each other; those with a rate below 1 avoid each other.
     """
-    import corate
 
-    tagger = corate.load(model)
-    facts = _facts(tagger, model)
-    if json:
-        print_json(facts)
-    else:
-        _show(tagger, facts, templates=templates or everything, weights=weights or everything)
+    model: str = MODEL
+    templates: bool = option("--templates", "Also list the templates of its features.")
+    weights: bool = option(
+        "--weights",
+        "Also show the features with the largest weights, and the label pairs that attract or avoid each other.",
+    )
+    everything: bool = option("--all", "Show all of this.")
+    json: bool = JSON
+
+    def run(self) -> None:
+        """Run the command."""
+        import corate
+
+        tagger = corate.load(self.model)
+        facts = _facts(tagger, self.model)
+        if self.json:
+            print_json(facts)
+        else:
+            _show(tagger, facts, templates=self.templates or self.everything, weights=self.weights or self.everything)
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
@@ -111,7 +117,11 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
         print()
         show_table([[template] for template in facts["templates"]], title="templates")
     if weights:
-        _show_weights(facts)
+        from corate.cli.rates import pair_tables
+
+        for table in (*_weight_tables(facts), *pair_tables(facts)):
+            print()
+            print_table(table)
     hidden = [name for name, shown in (("--templates", templates), ("--weights", weights)) if not shown]
     if hidden:
         print(f"\nmore with {' and '.join(hidden)}")
@@ -243,16 +253,10 @@ def _training(tagger: Tagger) -> list[tuple[str, str]]:
     return [row for row in description(tagger) if row[0] not in _SAID]
 
 
-def _show_weights(facts: dict[str, Any]) -> None:
+def _weight_tables(facts: dict[str, Any]) -> Iterator[Table]:
+    """The features with the largest weights for and against a label."""
     for title, sign in (("for", 1), ("against", -1)):
         weights = [w for w in facts["strongest"] if sign * w["weight"] > 0]
         if weights:
-            print()
             cells = [[w["feature"], w["label"], f"{w['weight']:.3g}"] for w in weights]
-            show_table(cells, ["feature", "label", "weight"], title=f"features {title} a label")
-    for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
-        if pairs:
-            print()
-            kind = "weight" if pairs[0]["rate"] is None else "rate"
-            cells = [[pair["left"], pair["right"], f"{pair[kind]:.3g}"] for pair in pairs]
-            show_table(cells, ["label", "next label", kind], title=f"label pairs that {title} each other")
+            yield Table(cells, ("feature", "label", "weight"), f"features {title} a label")

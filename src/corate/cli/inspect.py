@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import (
-    MODEL,
-    READING,
-    Reading,
-    load_model,
-    reading_options,
-    refuse_inputs,
-    shared,
-)
+from corate.cli.shared_options import MODEL, QUIET, READING, Reading, load_model, reading_options, refuse_inputs
 from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
 from corate.formats.registry import FORMATS
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
     from corate import Tagger
     from corate.corpus import Corpus
 
-__all__ = ["inspect"]
+__all__ = ["Inspect"]
 
 _EXAMPLES = """\
 Examples:
@@ -42,42 +34,7 @@ Examples:
 
 
 @command("inspect", _EXAMPLES, everyday="output sentences format unlabelled columns quiet")
-@MODEL
-@option("--output,-o PAGE", "Where to write the page (HTML).", required=True)
-@argument("[FILE]", "Text, with labels or without; - is standard input.", required=False)
-@option("--sentences N", "Include the N sentences with the most doubt.", default=5000, number=int, least=1)
-@option(
-    "--explained N",
-    "Explain all wrong tokens, and all tokens of the N sentences with the most doubt.",
-    default=500,
-    number=int,
-    least=0,
-)
-@option(
-    "--format,-f",
-    "The format, as for corate tag; auto detects all except raw.",
-    default="auto",
-    choices=("auto", *FORMATS),
-    panel=READING,
-)
-@option(
-    "--unlabelled",
-    "Ignore the labels of the text. This is not needed for plain and raw text, and for column files without the label "
-    "column of the training text.",
-    panel=READING,
-)
-@shared("quiet")
-@reading_options(own_format=True)
-def inspect(
-    reading: Reading,
-    model: str,
-    output: str,
-    file: str | None,
-    sentences: int,
-    explained: int,
-    unlabelled: bool,
-    quiet: bool,
-) -> None:
+class Inspect(Run):
     """Make a web page about a model, and about how it labels a text.
 
     It shows facts about the model, which labels follow which, and the strongest features of each label. For labelled
@@ -85,34 +42,62 @@ def inspect(
     sorted by doubt (1 minus the probability of the best labels), and tokens are explained. The page is one file, and
     needs no network.
     """
-    from corate.inspection.page import inspect_page
-    from corate.pages.charts import check_installed
 
-    if output == "-":
-        raise click.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
-    for path in (model, file):
-        refuse_inputs(output, {"an input of the command": path})
-    check_writable(output)
-    check_suffix(output, "--output", ".html", ".htm")
-    check_installed()
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        tagger = load_model(model, file)
-        corpus = None if file is None else _read(file, tagger, reading, not unlabelled)
-        page = inspect_page(
-            tagger,
-            corpus,
-            model=os.path.basename(model),
-            text="" if file is None else os.path.basename(name_of(file)),
-            size=os.stat(model).st_size,
-            sentences=sentences,
-            explained=explained,
-            on_progress=progress.show,
-        )
-    write_text(output, page)
-    if not quiet:
-        about = "" if corpus is None else f", {counted(len(corpus), 'sentence')}"
-        print(f"page: {output}, {size(len(page.encode()))}{about}")
+    model: str = MODEL
+    output: str = option("--output,-o PAGE", "Where to write the page (HTML).", required=True)
+    file: str | None = argument("[FILE]", "Text, with labels or without; - is standard input.", required=False)
+    sentences: int = option("--sentences N", "Include the N sentences with the most doubt.", default=5000, least=1)
+    explained: int = option(
+        "--explained N",
+        "Explain all wrong tokens, and all tokens of the N sentences with the most doubt.",
+        default=500,
+        least=0,
+    )
+    unlabelled: bool = option(
+        "--unlabelled",
+        "Ignore the labels of the text. This is not needed for plain and raw text, and for column files without the "
+        "label column of the training text.",
+        panel=READING,
+    )
+    reading: Reading = reading_options(
+        format=option(
+            "--format,-f",
+            "The format, as for corate tag; auto detects all except raw.",
+            default="auto",
+            choices=("auto", *FORMATS),
+            panel=READING,
+        ),
+    )
+    quiet: bool = QUIET
+
+    def run(self) -> None:
+        """Run the command."""
+        from corate.inspection.page import inspect_page
+
+        if self.output == "-":
+            raise click.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
+        for path in (self.model, self.file):
+            refuse_inputs(self.output, {"an input of the command": path})
+        check_writable(self.output)
+        check_suffix(self.output, "--output", ".html", ".htm")
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            tagger = load_model(self.model, self.file)
+            corpus = None if self.file is None else _read(self.file, tagger, self.reading, not self.unlabelled)
+            page = inspect_page(
+                tagger,
+                corpus,
+                model=os.path.basename(self.model),
+                text="" if self.file is None else os.path.basename(name_of(self.file)),
+                size=os.stat(self.model).st_size,
+                sentences=self.sentences,
+                explained=self.explained,
+                on_progress=progress.show,
+            )
+        write_text(self.output, page)
+        if not self.quiet:
+            about = "" if corpus is None else f", {counted(len(corpus), 'sentence')}"
+            print(f"page: {self.output}, {size(len(page.encode()))}{about}")
 
 
 def _read(file: str, tagger: Tagger, reading: Reading, labelled: bool) -> Corpus:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from corate.cli.commands import option
+from corate.cli.commands import Bundle, Field, option
 from corate.cli.config import place_in_config, set_in_config
 from corate.cli.exits import as_option
 from corate.errors import ConfigError
 from corate.training.options import OPTIONS, Method, check_init, options_from_settings, resolve_method
 from corate.training.registry import SharedOption
 
-__all__ = ["EXPERT", "chosen_method", "label_weights", "method_options", "option_of"]
+__all__ = ["EXPERT", "METHOD_OPTIONS", "chosen_method", "label_weights", "option_of"]
 
 #: The options that only ``--set`` sets; their flags are deprecated.
 EXPERT = tuple(name for name, option in OPTIONS.items() if option.expert)
@@ -31,25 +31,20 @@ def option_of(name: str) -> str:
     return OPTIONS[name].flag if name in OPTIONS else f"--{name.replace('_', '-')}"
 
 
-def _declared(known: SharedOption) -> Callable[[Any], Any]:
+def _declared(known: SharedOption) -> tuple[Field, str]:
     """The command-line option for an option of a method."""
-    about: dict[str, Any] = {"name": known.name, "panel": known.section or None, "hidden": known.expert}
+    about: dict[str, Any] = {"panel": known.section or None, "hidden": known.expert}
     if known.kind == "flag":
         spec = known.flag if known.default is not None else f"{known.flag},--no-{known.flag[2:]}"
-        return option(spec, known.full_help, **about)
+        return option(spec, known.full_help, **about), "bool"
     if known.kind == "choice":
-        return option(known.flag, known.full_help, choices=tuple(map(str, known.choices)), **about)
-    number = float if known.kind in ("integer", "number") else None
-    spec = f"{known.flag} {known.metavar}"
-    return option(spec, known.full_help, number=number, multiple=known.kind == "label weights", **about)
+        return option(known.flag, known.full_help, choices=tuple(map(str, known.choices)), **about), "str"
+    kind = {"integer": "float", "number": "float", "label weights": "Sequence[str]"}.get(known.kind, "str")
+    return option(f"{known.flag} {known.metavar}", known.full_help, **about), kind
 
 
-def method_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a function the options of all methods."""
-    for known in reversed(OPTIONS.values()):
-        if known.flag:
-            function = _declared(known)(function)
-    return function
+#: The options of all methods, by their names.
+METHOD_OPTIONS: Any = Bundle(dict, {known.name: _declared(known) for known in OPTIONS.values() if known.flag})
 
 
 def chosen_method(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import click
 from corate.cli.terminal import percent
 from corate.io.atomic import check_writable
 from corate.io.streams import bare_suffix
-from corate.pages.charts import check_installed
+from corate.pages.charts import COLOURS, Axis, Scale, Series, chart
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -37,6 +36,11 @@ class Point:
     spread: float | None = None
 
 
+def _seconds(point: Point) -> float:
+    """A time for a logarithmic axis."""
+    return max(point.seconds, 1e-4)
+
+
 def format_seconds(seconds: float) -> str:
     """A time for an axis or a table.
 
@@ -44,42 +48,6 @@ def format_seconds(seconds: float) -> str:
     ['0.05 s', '0.3 s', '2.5 s', '20 s', '345 s', '7200 s']
     """
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-@dataclass(frozen=True)
-class _Axes:
-    """Time on a logarithmic scale and accuracy on a linear scale, both with a margin around the points."""
-
-    low: float  # log10 of seconds
-    high: float
-    bottom: float
-    top: float
-
-    @classmethod
-    def of(cls, points: Sequence[Point]) -> _Axes:
-        times = [math.log10(max(p.seconds, 1e-4)) for p in points]
-        ends = [p.accuracy + sign * (p.spread or 0.0) for p in points for sign in (-1, 1)]
-        wide, tall = max(max(times) - min(times), 0.3), max(max(ends) - min(ends), 0.002)
-        return cls(
-            min(times) - 0.08 * wide, max(times) + 0.08 * wide, min(ends) - 0.1 * tall, min(1.0, max(ends) + 0.1 * tall)
-        )
-
-    def across(self, seconds: float) -> float:
-        """From 0 at the left to 1 at the right."""
-        return (math.log10(max(seconds, 1e-4)) - self.low) / (self.high - self.low)
-
-    def up(self, accuracy: float) -> float:
-        """From 0 at the bottom to 1 at the top."""
-        return (accuracy - self.bottom) / (self.top - self.bottom)
-
-    def times(self) -> list[float]:
-        """Ticks of the time axis: powers of ten, with multiples of them if there are fewer than three."""
-        for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(1 + k / 2 for k in range(18))):
-            decades = range(math.floor(self.low), math.ceil(self.high) + 1)
-            found = [s * 10.0**d for d in decades for s in steps if self.low <= math.log10(s * 10.0**d) <= self.high]
-            if len(found) >= 3:
-                break
-        return found
 
 
 def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) -> list[str]:
@@ -97,14 +65,15 @@ def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) ->
               0.1 s          1 s            10 s
                training time, logarithmic
     """
-    axes = _Axes.of(points)
+    across = Scale.of(Axis("", log=True), [_seconds(p) for p in points])
+    up = Scale.of(Axis("", most=1.0), [p.accuracy + sign * (p.spread or 0.0) for p in points for sign in (-1, 1)], 0.1)
     margin = 9
     inner = width - margin
     grid = [[" "] * inner for _ in range(height)]
     places = []
     for p in sorted(points, key=lambda p: -p.accuracy):
-        column = min(inner - 1, max(1, round(axes.across(p.seconds) * (inner - 1))))
-        row = min(height - 1, max(0, round((1 - axes.up(p.accuracy)) * (height - 1))))
+        column = min(inner - 1, max(1, round(across.place(_seconds(p)) * (inner - 1))))
+        row = min(height - 1, max(0, round((1 - up.place(p.accuracy)) * (height - 1))))
         while grid[row][column] != " " and column + 1 < inner:  # move a point right if its cell is taken
             column += 1
         grid[row][column] = "o"
@@ -113,9 +82,9 @@ def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) ->
         _write_beside(grid, name, row, column)
     shown = []
     for k, cells in enumerate(grid):
-        value = axes.top - (axes.top - axes.bottom) * k / (height - 1)
+        value = up.high - (up.high - up.low) * k / (height - 1)
         shown.append(f"{percent(value) if k % 2 == 0 else '':>8} |{''.join(cells)}".rstrip())
-    return ["accuracy", *shown, " " * margin + "+" + "-" * (inner - 1), *_time_axis(axes, inner, margin)]
+    return ["accuracy", *shown, " " * margin + "+" + "-" * (inner - 1), *_time_axis(across, inner, margin)]
 
 
 def _write_beside(grid: list[list[str]], name: str, row: int, column: int) -> None:
@@ -129,12 +98,12 @@ def _write_beside(grid: list[list[str]], name: str, row: int, column: int) -> No
             return
 
 
-def _time_axis(axes: _Axes, inner: int, margin: int) -> list[str]:
+def _time_axis(across: Scale, inner: int, margin: int) -> list[str]:
     line = [" "] * (inner + margin + 6)
     end = 0
-    for tick in axes.times():
+    for tick in across.ticks():
         label = format_seconds(tick)
-        first = margin + round(axes.across(tick) * (inner - 1)) - 1
+        first = margin + round(across.place(tick) * (inner - 1)) - 1
         if first > end and first + len(label) <= len(line):
             line[first : first + len(label)] = label
             end = first + len(label) + 1
@@ -170,7 +139,6 @@ def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:
     for name in inputs:
         if name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(path):
             raise click.BadParameter(f"{path} is one of the input files", param_hint="--plot")
-    check_installed()
     check_writable(path)
 
 
@@ -179,12 +147,10 @@ def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:
 
 def picture(points: Sequence[Point]) -> Markup:
     """The plot as an element of a page."""
-    from corate.pages.charts import COLOURS, Axis, Series, chart
-
     series = [
         Series(
             p.name,
-            [(max(p.seconds, 1e-4), p.accuracy, f"{p.name}: {percent(p.accuracy)} in {format_seconds(p.seconds)}")],
+            [(_seconds(p), p.accuracy, f"{p.name}: {percent(p.accuracy)} in {format_seconds(p.seconds)}")],
             COLOURS[k % len(COLOURS)],
             spread=[p.spread or 0.0],
         )

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from corate.cli.column_rates import show_column_rates
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import Reading, is_model_file, reading_options, shared
-from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
+from corate.cli.shared_options import JSON, Reading, is_model_file, reading_options
+from corate.cli.terminal import counted, escaped, is_terminal, print_json, print_table
 from corate.io.streams import bare_suffix, open_output
-from corate.pages.charts import check_installed, standalone
+from corate.pages.charts import standalone
+from corate.pages.tables import Table
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
-__all__ = ["rates"]
+__all__ = ["Rates", "pair_tables"]
 
 _EXAMPLES = """\
 Examples:
@@ -40,36 +42,7 @@ _PICTURE_LABELS = 120
 
 
 @command("rates", _EXAMPLES, everyday="pairs data smooth svg between given columns format json")
-@argument("MODEL|FILE", "A model file, labelled text, or a table; - is standard input.", "source")
-@option("--pairs,-n N", "Number of pairs of each kind to list.", default=10, number=int, least=0)
-@option("--data FILE", "For a model: also show the rates of this labelled text.")
-@option(
-    "--smooth X",
-    "For text and tables: number added to the observed and the expected count.",
-    default=0.5,
-    number=float,
-    least=0.0,
-)
-@option("--svg FILE", "Also write the heat map as a picture.")
-@option(
-    "--between NAMES",
-    "For a table, a CSV file with a header row or a Parquet file: show the rates of the values of these columns, such "
-    "as sky,ground.",
-)
-@option("--given NAMES", "With --between: columns that the rates are conditioned on.")
-@shared("json")
-@reading_options()
-def rates(
-    reading: Reading,
-    source: str,
-    pairs: int,
-    data: str | None,
-    smooth: float,
-    svg: str | None,
-    between: str | None,
-    given: str | None,
-    json: bool,
-) -> None:
+class Rates(Run):
     """Show which neighbouring labels attract or avoid each other, or which values in the columns of a table.
 
     The co-occurrence rate of two labels is how many times more often the second follows the first than by chance.
@@ -81,37 +54,61 @@ def rates(
     With --between, the rates are those of values in the same row of a table. They are shown with the number of such
     rows, the number expected by chance, and a test of the independence of the columns.
     """
-    check_suffix(svg, "--svg", ".svg")
-    if between is not None:
-        _check_for_table(data, svg)
-        show_column_rates(source, reading, between, given, n=pairs, smooth=smooth, json=json)
-        return
-    if given is not None:
-        raise click.BadParameter("this goes with --between", param_hint="--given")
-    if bare_suffix(source) in (".csv", ".parquet") and reading.format == "auto":
-        raise click.BadParameter(
-            f"{source} seems to be a table; name its columns with --between, or say --format columns for labelled text"
-        )
-    if svg is not None:
-        check_installed()
-    data_rates: dict[tuple[str, str], float] = {}
-    if is_model_file(source):
-        corpus = None if data is None else reading.read_labelled(data)
-        attractive, repulsive, heat = _of_model(source, pairs)
-        if corpus is not None:
-            data_rates = _counted_rates(corpus, smooth)
-    elif data is not None:
-        raise click.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
-    else:
-        attractive, repulsive, heat = _of_corpus(reading.read_labelled(source), pairs, smooth)
-    if svg is not None:
-        with open_output(svg) as stream:
-            stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
-    if json:
-        listed = {"attractive": attractive, "repulsive": repulsive}
-        print_json({"source": source, **{name: _as_dicts(pairs, data_rates) for name, pairs in listed.items()}})
-    else:
-        _show(attractive, repulsive, heat, data_rates)
+
+    source: str = argument("MODEL|FILE", "A model file, labelled text, or a table; - is standard input.")
+    pairs: int = option("--pairs,-n N", "Number of pairs of each kind to list.", default=10, least=0)
+    data: str | None = option("--data FILE", "For a model: also show the rates of this labelled text.")
+    smooth: float = option(
+        "--smooth X",
+        "For text and tables: number added to the observed and the expected count.",
+        default=0.5,
+        least=0.0,
+    )
+    svg: str | None = option("--svg FILE", "Also write the heat map as a picture.")
+    between: str | None = option(
+        "--between NAMES",
+        "For a table, a CSV file with a header row or a Parquet file: show the rates of the values of these columns, "
+        "such as sky,ground.",
+    )
+    given: str | None = option("--given NAMES", "With --between: columns that the rates are conditioned on.")
+    json: bool = JSON
+    reading: Reading = reading_options()
+
+    def run(self) -> None:
+        """Run the command."""
+        check_suffix(self.svg, "--svg", ".svg")
+        if self.between is not None:
+            _check_for_table(self.data, self.svg)
+            show_column_rates(
+                self.source, self.reading, self.between, self.given, n=self.pairs, smooth=self.smooth, json=self.json
+            )
+            return
+        if self.given is not None:
+            raise click.BadParameter("this goes with --between", param_hint="--given")
+        if bare_suffix(self.source) in (".csv", ".parquet") and self.reading.format == "auto":
+            remedy = "name its columns with --between, or say --format columns for labelled text"
+            raise click.BadParameter(f"{self.source} seems to be a table; {remedy}")
+        data_rates: dict[tuple[str, str], float] = {}
+        if is_model_file(self.source):
+            corpus = None if self.data is None else self.reading.read_labelled(self.data)
+            attractive, repulsive, heat = _of_model(self.source, self.pairs)
+            if corpus is not None:
+                data_rates = _counted_rates(corpus, self.smooth)
+        elif self.data is not None:
+            raise click.BadParameter(f"{self.source} is text itself; --data is for models", param_hint="--data")
+        else:
+            attractive, repulsive, heat = _of_corpus(self.reading.read_labelled(self.source), self.pairs, self.smooth)
+        if self.svg is not None:
+            with open_output(self.svg) as stream:
+                stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
+        listed = {"attractive": _as_dicts(attractive, data_rates), "repulsive": _as_dicts(repulsive, data_rates)}
+        if self.json:
+            print_json({"source": self.source, **listed})
+        else:
+            for table in pair_tables(listed):
+                print_table(table)
+                print()
+            _show_map(heat)
 
 
 def _check_for_table(data: str | None, svg: str | None) -> None:
@@ -185,20 +182,22 @@ def _heat_map(labels: list[str], logs: Any) -> HeatMap:
     return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
 
 
-def _show(
-    attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap, data_rates: dict[tuple[str, str], float]
-) -> None:
-    for title, pairs in (("attract", attractive), ("avoid", repulsive)):
-        if pairs:
-            kind = "weight" if pairs[0].rate is None else "rate"
-            cells = [[p.left, p.right, f"{p.weight if p.rate is None else p.rate:.3g}"] for p in pairs]
-            header = ["label", "next label", kind]
-            if data_rates:
-                header.append("rate in the data")
-                rates = [data_rates.get((p.left, p.right)) for p in pairs]
-                cells = [[*row, "-" if r is None else f"{r:.3g}"] for row, r in zip(cells, rates, strict=True)]
-            show_table(cells, header, title=f"label pairs that {title} each other")
-            print()
+def pair_tables(listed: Mapping[str, Any]) -> Iterator[Table]:
+    """The label pairs that attract each other, and those that avoid each other, from what ``--json`` prints."""
+    for title, kind in (("attract", "attractive"), ("avoid", "repulsive")):
+        if pairs := listed[kind]:
+            header = {"left": "label", "right": "next label"}
+            header |= {"weight": "weight"} if pairs[0]["rate"] is None else {"rate": "rate"}
+            header |= {"data_rate": "rate in the data"} if "data_rate" in pairs[0] else {}
+            cells = [[_cell(pair[key]) for key in header] for pair in pairs]
+            yield Table(cells, [*header.values()], f"label pairs that {title} each other")
+
+
+def _cell(value: str | float | None) -> str:
+    return value if isinstance(value, str) else "-" if value is None else f"{value:.3g}"
+
+
+def _show_map(heat: HeatMap) -> None:
     shown = heat.first(_MAP_LABELS)
     more = len(heat.rows) - len(shown.rows)
     print("each label (row) before each label (column): + attract, - avoid, . neither")

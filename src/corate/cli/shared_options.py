@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from corate.arguments import LARGEST_SEED, MOST_TOKENS
-from corate.cli.commands import argument, chosen, option
+from corate.cli.commands import Bundle, Field, Options, Run, argument, fields_of, option
 from corate.cli.exits import silence_warnings
+from corate.cli.terminal import print_json
 from corate.errors import ConfigError, DataError, ModelError
 from corate.formats.registry import FORMATS
 from corate.io.encodings import is_model
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
 __all__ = [
-    *("LABELLED", "MODEL", "READING", "SCHEMES", "SHARED", "Reading", "is_model_file", "load_model", "names_in"),
-    *("naming", "reading_options", "refuse_inputs", "shared"),
+    *("JSON", "LABELLED", "MANY_LABELS", "MODEL", "QUIET", "READING", "SCHEMES", "SEED", "SHARED", "THREADS"),
+    *("Reading", "Reporting", "is_model_file", "load_model", "names_in", "naming", "reading_options", "refuse_inputs"),
 ]
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 #: The section of the help.
 READING = "Reading"
 #: The titles of the formats that have a place for labels, by their names.
@@ -37,7 +35,7 @@ LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labell
 #: A copy of the names in ``corate.spans``: importing it would slow down the start.
 SCHEMES = ("IOB1", "IOB2", "IOBES", "BILOU", "BMEWO", "BMES")
 #: The argument of most commands.
-MODEL = argument("MODEL", "The model file.")
+MODEL: Any = argument("MODEL", "The model file.")
 
 
 def _silence(quiet: bool) -> bool:
@@ -46,98 +44,36 @@ def _silence(quiet: bool) -> bool:
     return quiet
 
 
-def _reading(spec: str, help: str, **more: Any) -> Callable[[_F], _F]:
+def _reading(spec: str, help: str, **more: Any) -> Any:
     return option(spec, help, panel=READING, shared=True, **more)
 
 
-#: The options that control the reading of a file, by the names of their parameters.
-_READING_OPTIONS: dict[str, Callable[..., Any]] = {
-    "format": _reading(
-        "--format,-f",
-        f"The format: {' or '.join(', '.join(LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
-        default="auto",
-        choices=("auto", *LABELLED),
-    ),
-    "columns": _reading(
-        "--columns NAMES",
-        "The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the training "
-        "text; in training, the last column is the label. For CoNLL-U: the columns that features use. For Label "
-        "Studio: the member of data with the text.",
-    ),
-    "encoding": _reading("--encoding NAME", "The encoding of the text.", default="utf-8"),
-    "separator": _reading(
-        "--separator CHARACTER",
-        "The character between columns; 'tab' is a tab. Default: a tab if tabs fit all rows, otherwise any white "
-        "space.",
-    ),
-    "comment": _reading("--comment PREFIX", "Skip lines that start with this text, such as '#'."),
-    "docstart": _reading("--docstart", "Keep or drop -DOCSTART- lines.", default="keep", choices=("keep", "drop")),
-    "skip_bad": _reading("--skip-bad", "Skip malformed lines, with a warning; they are errors otherwise."),
-    "label": _reading(
-        "--label NAME",
-        "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in training, or "
-        "upos. In JSON lines: the name of the list of labels.",
-    ),
-    "label_names": _reading(
-        "--label-names FILE|NAMES",
-        "For JSON lines with integers as labels: the names of the labels from 0 on, such as O,B-PER,I-PER, or a file: "
-        "one name per line, a JSON list, or dataset_info.json.",
-    ),
-    "widen_spans": _reading(
-        "--widen-spans", "For Label Studio: widen spans that start or end within a token to whole tokens."
-    ),
-    "max_sentence": _reading(
-        "--max-sentence N",
-        "Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is wrong.",
-        default=MOST_TOKENS,
-        number=int,
-        least=1,
-    ),
-}
+#: Options of several commands.
+THREADS: Any = option("--threads,-j N", "Number of threads.", default=1, least=1, shared=True)
+SEED: Any = option(
+    "--seed N", "Random seed; the same seed gives the same result.", default=0, least=0, most=LARGEST_SEED, shared=True
+)
+JSON: Any = option("--json", "Print one JSON object and nothing else.", shared=True)
+QUIET: Any = option("--quiet,-q", "Print only errors.", check=_silence, shared=True)
 #: Reading options that are not for text to tag.
 _LABELLED = ("encoding", "docstart", "skip_bad", "widen_spans")
-#: All shared options, by the names of their parameters. A file with options may set them for all commands.
-SHARED: dict[str, Callable[..., Any]] = _READING_OPTIONS | {
-    "threads": option("--threads,-j N", "Number of threads.", default=1, number=int, least=1, shared=True),
-    "seed": option(
-        "--seed N",
-        "Random seed; the same seed gives the same result.",
-        default=0,
-        number=int,
-        least=0,
-        most=LARGEST_SEED,
-        shared=True,
-    ),
-    "json": option("--json", "Print one JSON object and nothing else.", shared=True),
-    "quiet": option("--quiet,-q", "Print only errors.", check=_silence, shared=True),
-    "many_labels": option(
-        "--many-labels", "Train even if the number of labels suggests that the label column is wrong.", shared=True
-    ),
-}
+MANY_LABELS: Any = option(
+    "--many-labels", "Train even if the number of labels suggests that the label column is wrong.", shared=True
+)
 
 
-def shared(*names: str) -> Callable[[_F], _F]:
-    """Give a function shared options."""
-    return chosen(SHARED, *names)
+class Reporting(Run):
+    """A command with a result, which it prints as text or as JSON, or not at all."""
 
+    json: bool = JSON
+    quiet: bool = QUIET
 
-def reading_options(*names: str, own_format: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a function, in place of its parameter ``reading``, these or all of the options that make a `Reading`.
-
-    With ``own_format``, the function has an option for the format already.
-    """
-    taken = names or tuple(_READING_OPTIONS)
-    wanted = {*taken, "format"} if own_format else taken
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(function)
-        def run(**given: Any) -> None:
-            reading = Reading(**{name: given.pop(name) for name in wanted})
-            function(reading=reading, **given)
-
-        return shared(*(name for name in taken if not own_format or name != "format"))(run)
-
-    return decorate
+    def report(self, result: Mapping[str, Any], show: Callable[[], object]) -> None:
+        """Print the result as JSON, or let ``show`` print it."""
+        if self.json:
+            print_json(result)
+        elif not self.quiet:
+            show()
 
 
 def names_in(text: str) -> list[str]:
@@ -200,21 +136,49 @@ def is_model_file(path: str) -> bool:
         return is_model(file.read(64))
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The reading options of a command."""
+class Reading(Options):
+    """How a command reads text: the options for this."""
 
-    format: str = "auto"
-    columns: str | None = None
-    encoding: str = "utf-8"
-    separator: str | None = None
-    comment: str | None = None
-    docstart: str = "keep"
-    skip_bad: bool = False
-    label: str | None = None
-    label_names: str | None = None
-    widen_spans: bool = False
-    max_sentence: int = MOST_TOKENS
+    format: str = _reading(
+        "--format,-f",
+        f"The format: {' or '.join(', '.join(LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
+        default="auto",
+        choices=("auto", *LABELLED),
+    )
+    columns: str | None = _reading(
+        "--columns NAMES",
+        "The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the training "
+        "text; in training, the last column is the label. For CoNLL-U: the columns that features use. For Label "
+        "Studio: the member of data with the text.",
+    )
+    encoding: str = _reading("--encoding NAME", "The encoding of the text.", default="utf-8")
+    separator: str | None = _reading(
+        "--separator CHARACTER",
+        "The character between columns; 'tab' is a tab. Default: a tab if tabs fit all rows, otherwise any white "
+        "space.",
+    )
+    comment: str | None = _reading("--comment PREFIX", "Skip lines that start with this text, such as '#'.")
+    docstart: str = _reading("--docstart", "Keep or drop -DOCSTART- lines.", default="keep", choices=("keep", "drop"))
+    skip_bad: bool = _reading("--skip-bad", "Skip malformed lines, with a warning; they are errors otherwise.")
+    label: str | None = _reading(
+        "--label NAME",
+        "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in training, or "
+        "upos. In JSON lines: the name of the list of labels.",
+    )
+    label_names: str | None = _reading(
+        "--label-names FILE|NAMES",
+        "For JSON lines with integers as labels: the names of the labels from 0 on, such as O,B-PER,I-PER, or a file: "
+        "one name per line, a JSON list, or dataset_info.json.",
+    )
+    widen_spans: bool = _reading(
+        "--widen-spans", "For Label Studio: widen spans that start or end within a token to whole tokens."
+    )
+    max_sentence: int = _reading(
+        "--max-sentence N",
+        "Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is wrong.",
+        default=MOST_TOKENS,
+        least=1,
+    )
 
     def read(
         self,
@@ -258,19 +222,8 @@ class Reading:
         """The arguments of ``corate.read`` for these options."""
         from corate.formats.label_names import names_or_file
 
-        return {
-            "format": self.format,
-            "columns": self.columns,
-            "encoding": self.encoding,
-            "separator": self.separator_text(),
-            "comment": self.comment,
-            "docstart": self.docstart,
-            "skip_bad": self.skip_bad,
-            "label": self.label,
-            "widen_spans": self.widen_spans,
-            "max_sentence": self.max_sentence,
-            "label_names": None if self.label_names is None else names_or_file(self.label_names),
-        }
+        names = None if self.label_names is None else names_or_file(self.label_names)
+        return vars(self) | {"separator": self.separator_text(), "label_names": names}
 
     def text_options(self, name: str) -> dict[str, Any]:
         """The arguments of ``TextOptions`` for a text of this name."""
@@ -288,3 +241,19 @@ class Reading:
     def separator_text(self) -> str | None:
         r"""The separator character. A tab is hard to type in a shell, so ``tab`` and ``\t`` are valid, too."""
         return {"tab": "\t", "\\t": "\t", "space": " "}.get(self.separator or "", self.separator)
+
+
+def reading_options(*names: str, **own: Field) -> Any:
+    """A field with a `Reading`, from these or all of its options; ``own`` are options that the command declares itself.
+
+    >>> [param.name for param in reading_options("label", format=option("--format", "")).parameters("reading", "")]
+    ['format', 'label']
+    """
+    known = fields_of(Reading)
+    taken = {name: known[name] for name in (*own, *(names or known))}
+    return Bundle(Reading, taken | {name: (field, "str") for name, field in own.items()})
+
+
+#: All shared options, by their names. A file with options may set them for all commands.
+SHARED = {"threads": THREADS, "seed": SEED, "json": JSON, "quiet": QUIET, "many_labels": MANY_LABELS}
+SHARED |= {name: field for name, (field, _) in fields_of(Reading).items()}

@@ -9,14 +9,14 @@ import click
 
 from corate.cli.commands import command, option
 from corate.cli.evaluate import measure, one_line
-from corate.cli.shared_options import MODEL, Reading, reading_options, refuse_inputs, shared
-from corate.cli.terminal import ProgressBar, count, print_json, size
+from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, reading_options, refuse_inputs
+from corate.cli.terminal import ProgressBar, count, size
 from corate.io.atomic import check_writable
 
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["shrink"]
+__all__ = ["Shrink"]
 
 _EXAMPLES = """\
 Examples:
@@ -30,80 +30,66 @@ Examples:
 
 
 @command("shrink", _EXAMPLES, everyday="output half drop_below drop_rare no_counts test threads json quiet")
-@MODEL
-@option("--output,-o SMALL", "The model file to write.", required=True)
-@option("--half", "Store weights in 16 bits.")
-@option(
-    "--drop-below X",
-    "Drop weights of features between -X and X, and features without weights. Try 0.05 to 0.3.",
-    default=0.0,
-    number=float,
-    least=0.0,
-)
-@option(
-    "--drop-rare N",
-    "Drop word pairs and other combined features seen fewer than N times in training. For models of empirical that "
-    "have counts.",
-    default=0,
-    number=int,
-    least=0,
-)
-@option("--no-counts", "Drop the counts, which only corate update needs.")
-@option("--test FILE", "Labelled text to measure the accuracy on, before and after.")
-@shared("threads", "json", "quiet")
-@reading_options()
-def shrink(
-    reading: Reading,
-    model: str,
-    output: str,
-    half: bool,
-    drop_below: float,
-    drop_rare: int,
-    no_counts: bool,
-    test: str | None,
-    threads: int,
-    json: bool,
-    quiet: bool,
-) -> None:
+class Shrink(Reporting):
     """Write a smaller model, without training again.
 
     By default, weights are stored in 16 bits and the counts are dropped, which hardly ever changes a label. If you give
     one of --half, --no-counts, --drop-below and --drop-rare, only the given options apply. The last two may change
     labels; --test FILE shows how many are still correct.
     """
-    refuse_inputs(output, {"the model itself; name another file": model})
-    import corate
-    from corate.model.crfsuite import has_suffix
 
-    if has_suffix(output):
-        raise click.BadParameter("shrink writes models of corate; use another suffix", param_hint="--output")
-    if not (half or drop_below or drop_rare or no_counts):
-        half = no_counts = True
-    half = half or _is_half(model)
-    check_writable(output)
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        before = corate.load(model)
-        if drop_rare > 1 and before.counts is None:
-            raise click.BadParameter(_no_counts(before, drop_rare), param_hint="--drop-rare")
-        corpus = None if test is None else reading.read_labelled(test, before)
-        progress("shrinking")
-        before.shrunk(drop_below=drop_below, rare=drop_rare, counts=not no_counts).save(output, half=half)
-        after = corate.load(output)
-        result: dict[str, Any] = {
-            "model": output,
-            "bytes_before": os.stat(model).st_size,
-            "bytes": os.stat(output).st_size,
-            "weights_before": len(before.model.weights.scores),
-            "weights": len(after.model.weights.scores),
-        }
-        if corpus is not None:
-            result["test_before"], _ = measure(before, corpus, threads, progress)
-            result["test"], _ = measure(after, corpus, threads, progress)
-    if json:
-        print_json(result)
-    elif not quiet:
-        _show(result)
+    model: str = MODEL
+    output: str = option("--output,-o SMALL", "The model file to write.", required=True)
+    half: bool = option("--half", "Store weights in 16 bits.")
+    drop_below: float = option(
+        "--drop-below X",
+        "Drop weights of features between -X and X, and features without weights. Try 0.05 to 0.3.",
+        default=0.0,
+        least=0.0,
+    )
+    drop_rare: int = option(
+        "--drop-rare N",
+        "Drop word pairs and other combined features seen fewer than N times in training. For models of empirical that "
+        "have counts.",
+        default=0,
+        least=0,
+    )
+    no_counts: bool = option("--no-counts", "Drop the counts, which only corate update needs.")
+    test: str | None = option("--test FILE", "Labelled text to measure the accuracy on, before and after.")
+    threads: int = THREADS
+    reading: Reading = reading_options()
+
+    def run(self) -> None:
+        """Run the command."""
+        refuse_inputs(self.output, {"the model itself; name another file": self.model})
+        import corate
+        from corate.model.crfsuite import has_suffix
+
+        if has_suffix(self.output):
+            raise click.BadParameter("shrink writes models of corate; use another suffix", param_hint="--output")
+        usual = not (self.half or self.drop_below or self.drop_rare or self.no_counts)
+        half, counts = usual or self.half or _is_half(self.model), not (usual or self.no_counts)
+        check_writable(self.output)
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            before = corate.load(self.model)
+            if self.drop_rare > 1 and before.counts is None:
+                raise click.BadParameter(_no_counts(before, self.drop_rare), param_hint="--drop-rare")
+            corpus = None if self.test is None else self.reading.read_labelled(self.test, before)
+            progress("shrinking")
+            before.shrunk(drop_below=self.drop_below, rare=self.drop_rare, counts=counts).save(self.output, half=half)
+            after = corate.load(self.output)
+            result: dict[str, Any] = {
+                "model": self.output,
+                "bytes_before": os.stat(self.model).st_size,
+                "bytes": os.stat(self.output).st_size,
+                "weights_before": len(before.model.weights.scores),
+                "weights": len(after.model.weights.scores),
+            }
+            if corpus is not None:
+                result["test_before"], _ = measure(before, corpus, self.threads, progress)
+                result["test"], _ = measure(after, corpus, self.threads, progress)
+        self.report(result, lambda: _show(result))
 
 
 def _no_counts(tagger: Tagger, rare: int) -> str:

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 
 import click
 
-from corate.cli.commands import argument, command, option
+from corate.cli.commands import Run, argument, command, option
 from corate.cli.exits import as_option
 from corate.cli.shared_options import (
     LABELLED,
     MODEL,
+    QUIET,
     SCHEMES,
+    THREADS,
     Reading,
     load_model,
     reading_options,
     refuse_inputs,
-    shared,
 )
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import ConfigError, DataError
@@ -27,7 +28,7 @@ from corate.io.chunks import open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import name_of, open_output
 
-__all__ = ["tag"]
+__all__ = ["Tag"]
 
 _EXAMPLES = """\
 Examples:
@@ -50,98 +51,104 @@ _PANEL = "Probabilities and constraints"
 
 
 @command("tag", _EXAMPLES, everyday="output format to columns scores nbest only_sure constrain threads quiet")
-@MODEL
-@argument("[FILE]", "Text to tag; - is standard input, the default.", default="-")
-@option("--output,-o OUT", "Where to write. Default: standard output.")
-@option(
-    "--format,-f",
-    "The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each line. auto: "
-    "detect it, except raw.",
-    default="auto",
-    choices=("auto", *FORMATS),
-)
-@option(
-    "--to",
-    "The output format. auto: columns for columns, text and raw, otherwise the input format.",
-    default="auto",
-    choices=("auto", *LABELLED),
-)
-@reading_options("columns", "encoding", "separator", "comment", "label", "label_names", "max_sentence", own_format=True)
-@option(
-    "--nbest N",
-    "Write the N best labellings of each sentence. A line '# RANK PROBABILITY' precedes each labelling.",
-    number=int,
-    least=1,
-    panel=_PANEL,
-)
-@option("--scores", "Add the probability of each label as a column.", panel=_PANEL)
-@option(
-    "--constrain",
-    "Allow only label sequences that are valid in this scheme. auto: the model's.",
-    choices=("auto", *SCHEMES),
-    panel=_PANEL,
-)
-@option(
-    "--only-sure P",
-    "Write _ for labels less probable than P; Label Studio: omit the span.",
-    number=float,
-    least=0,
-    most=1,
-    panel=_PANEL,
-)
-@option(
-    "--fixed COLUMN",
-    "The name or number of a column with known labels, which are kept. Tokens with _ or nothing in this column are "
-    "labelled by the model.",
-    panel=_PANEL,
-)
-@shared("threads", "quiet")
-def tag(
-    reading: Reading,
-    model: str,
-    file: str,
-    output: str | None,
-    to: str,
-    nbest: int | None,
-    scores: bool,
-    constrain: str | None,
-    only_sure: float | None,
-    fixed: str | None,
-    threads: int,
-    quiet: bool,
-) -> None:
+class Tag(Run):
     """Label text.
 
     Columns are copied, and the label is added as the last column. In CoNLL-U, labels are replaced. Columns, CoNLL-U and
     plain text are tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay.
     Other formats are read completely first.
     """
-    refuse_inputs(output, {"the model itself": model})
-    from corate.model.tagged_text import Questions, TextOptions, tagged_blocks
 
-    is_utf8, encoding, name = check_encoding(reading.encoding) == "utf-8", reading.encoding, name_of(file)
-    if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
-        print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
-    tagger = load_model(model, file)
-    if file != "-" and not os.path.exists(file):
-        raise DataError(f"no such file: {file}; to tag words, pipe them in: echo WORDS | corate tag {model}")
-    text = TextOptions(to=to, threads=threads, **reading.text_options(name))
-    asked = Questions(nbest, scores, constrain, only_sure, fixed)
-    shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
-    bar = ProgressBar(quiet or shown, waits=file == "-")
-    with bar as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
-        blocks = refuse_nul(utf8(_with_progress(read_blocks, progress), encoding, name), name)
-        try:
-            tagged = tagged_blocks(tagger, blocks, text, asked, interactive=file == "-", progress=progress.show)
-        except ConfigError as error:
-            hint = None if error.option is None else f"--{error.option.replace('_', '-')}"
-            raise click.BadParameter(error.worded(as_option), param_hint=hint) from None
-        if shown:
-            tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
-        for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
-            sink.write(piece)
-            if file == "-":
-                sink.flush()
+    model: str = MODEL
+    file: str = argument("[FILE]", "Text to tag; - is standard input, the default.", default="-")
+    output: str | None = option("--output,-o OUT", "Where to write. Default: standard output.")
+    reading: Reading = reading_options(
+        "columns",
+        "encoding",
+        "separator",
+        "comment",
+        "label",
+        "label_names",
+        "max_sentence",
+        format=option(
+            "--format,-f",
+            "The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each line. "
+            "auto: detect it, except raw.",
+            default="auto",
+            choices=("auto", *FORMATS),
+        ),
+    )
+    to: str = option(
+        "--to",
+        "The output format. auto: columns for columns, text and raw, otherwise the input format.",
+        default="auto",
+        choices=("auto", *LABELLED),
+    )
+    nbest: int | None = option(
+        "--nbest N",
+        "Write the N best labellings of each sentence. A line '# RANK PROBABILITY' precedes each labelling.",
+        least=1,
+        panel=_PANEL,
+    )
+    scores: bool = option("--scores", "Add the probability of each label as a column.", panel=_PANEL)
+    constrain: str | None = option(
+        "--constrain",
+        "Allow only label sequences that are valid in this scheme. auto: the model's.",
+        choices=("auto", *SCHEMES),
+        panel=_PANEL,
+    )
+    only_sure: float | None = option(
+        "--only-sure P",
+        "Write _ for labels less probable than P; Label Studio: omit the span.",
+        least=0,
+        most=1,
+        panel=_PANEL,
+    )
+    fixed: str | None = option(
+        "--fixed COLUMN",
+        "The name or number of a column with known labels, which are kept. Tokens with _ or nothing in this column are "
+        "labelled by the model.",
+        panel=_PANEL,
+    )
+    threads: int = THREADS
+    quiet: bool = QUIET
+
+    def run(self) -> None:
+        """Run the command."""
+        refuse_inputs(self.output, {"the model itself": self.model})
+        from corate.model.tagged_text import Questions, TextOptions, tagged_blocks
+
+        is_utf8, encoding, name = (
+            check_encoding(self.reading.encoding) == "utf-8",
+            self.reading.encoding,
+            name_of(self.file),
+        )
+        if self.file == "-" and sys.stdin is not None and sys.stdin.isatty() and not self.quiet:
+            print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
+        tagger = load_model(self.model, self.file)
+        if self.file != "-" and not os.path.exists(self.file):
+            raise DataError(
+                f"no such file: {self.file}; to tag words, pipe them in: echo WORDS | corate tag {self.model}"
+            )
+        text = TextOptions(to=self.to, threads=self.threads, **self.reading.text_options(name))
+        asked = Questions(self.nbest, self.scores, self.constrain, self.only_sure, self.fixed)
+        shown = self.output in (None, "-") and is_terminal()  # a bar would disturb the text
+        bar = ProgressBar(self.quiet or shown, waits=self.file == "-")
+        with bar as progress, open_blocks(self.file) as read_blocks, open_output(self.output) as sink:
+            blocks = refuse_nul(utf8(_with_progress(read_blocks, progress), encoding, name), name)
+            try:
+                tagged = tagged_blocks(
+                    tagger, blocks, text, asked, interactive=self.file == "-", progress=progress.show
+                )
+            except ConfigError as error:
+                hint = None if error.option is None else f"--{error.option.replace('_', '-')}"
+                raise click.BadParameter(error.worded(as_option), param_hint=hint) from None
+            if shown:
+                tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
+            for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
+                sink.write(piece)
+                if self.file == "-":
+                    sink.flush()
 
 
 def _with_progress(blocks: Iterator[tuple[bytes, float | None]], progress: ProgressBar) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import threading
 import time
@@ -15,8 +14,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from corate.display import count, counted, in_words, percent, size
+from corate.display import count, counted, escaped, in_words, percent, size
 from corate.errors import shortened
+from corate.pages.tables import Table
 from corate.progress import ProgressEvent
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "percent",
     "print_json",
     "print_line",
+    "print_table",
     "redirect_to_null",
     "show_table",
     "size",
@@ -48,29 +49,10 @@ _PASS_SECONDS, _LINE_SECONDS, _LINE_SHARE = 1.0, 5.0, 10
 #: How often the last event is looked at again, and the longest wait for the thread that does so.
 _BEAT_SECONDS, _LONGEST_STOP_SECONDS = 0.5, 2.0
 
-#: Control characters, except tabs and line feeds, and characters that change the writing direction.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
 
 def is_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout.isatty()
-
-
-def escaped(text: str, escape: str = "") -> str:
-    r"""Text that is safe to print on a terminal: control characters are written as escape sequences.
-
-    The sequences are those of Python, or have the form ``escape``: ``\\u{:04x}`` for JSON.
-
-    >>> print(escaped("\x1b[31mred\x07 \u202eback"))
-    \x1b[31mred\x07 \u202eback
-    """
-
-    def escape_sequence(match: re.Match[str]) -> str:
-        code = ord(match[0])
-        return (escape or (r"\x{:02x}" if code < 0x100 else r"\u{:04x}")).format(code)
-
-    return _CONTROLS.sub(escape_sequence, text)
 
 
 def print_line(message: str) -> None:
@@ -112,52 +94,18 @@ def _plain(value: Any) -> Any:
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:
-    """Print a table: with borders and `escaped` on a terminal, otherwise as plain aligned text.
+    """Print a `Table`: with borders on a terminal, otherwise as plain aligned text."""
+    print_table(Table(rows, header, title))
 
-    Columns of numbers are aligned to the right.
 
-    >>> show_table([["accuracy", "97.15%"], ["tokens", "51,533"]])
-    accuracy  97.15%
-    tokens    51,533
-    """
-    width = max(map(len, (header, *rows)))
-    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(width)]
-    if title:
-        print(title)
+def print_table(table: Table) -> None:
+    """Print a table that the library made."""
     if is_terminal():
-        _show_drawn(rows, header, numeric)
-        return
-    lines = [line for row in ([header, *rows] if header else rows) for line in _split(row)]
-    widths = [max(len(line[i]) for line in lines) for i in range(width)]
-    for line in lines:
-        cells = [
-            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(line, widths, numeric, strict=True)
-        ]
-        print("  ".join(cells).rstrip())
+        from rich.console import Console
 
-
-def _split(row: Sequence[str]) -> list[list[str]]:
-    """Split a row with multi-line cells into several rows."""
-    cells = [cell.split("\n") for cell in row]
-    return [[cell[i] if i < len(cell) else "" for cell in cells] for i in range(max(map(len, cells)))]
-
-
-def _is_number(cell: str) -> bool:
-    return re.fullmatch(r"[-+]?[\d,.]*(e[-+]?\d+)?%?", cell) is not None
-
-
-def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: Sequence[bool]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(show_header=bool(header), box=box.ROUNDED)
-    for i, right in enumerate(numeric):
-        table.add_column(header[i] if header else "", justify="right" if right else "left")
-    for row in rows:
-        table.add_row(*(Text(escaped(cell)) for cell in row))
-    Console().print(table)
+        Console().print(table)
+    else:
+        print(table)
 
 
 class ProgressBar:
@@ -250,13 +198,13 @@ class _Lines:
         self._latest = now
         if event.loss is not None:
             self._latest_pass = now
-        in_words = str(event)
+        line = str(event)
         if event.fraction and not event.measurements:
-            in_words += f": {event.fraction:.0%}"
+            line += f": {event.fraction:.0%}"
         spent = now - self._stage_start
         done = (event.fraction or 0.0) - self._first
         left = time_left(spent * (1 - (event.fraction or 0.0)) / done) if done > 0 and spent > 0 else ""
-        self.keep(f"{in_words} ({now - self._start:.0f} s{', ' + left if left else ''})")
+        self.keep(f"{line} ({now - self._start:.0f} s{', ' + left if left else ''})")
 
     def keep(self, text: str) -> None:
         """Print a line."""

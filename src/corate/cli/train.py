@@ -5,22 +5,36 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from corate.cli.commands import argument, command, option
-from corate.cli.method_options import EXPERT, chosen_method, method_options
-from corate.cli.shared_options import SCHEMES, Reading, naming, reading_options, refuse_inputs, shared
-from corate.cli.terminal import ProgressBar, counted, in_words, percent, print_json, print_line, size
+from corate.cli.evaluate import measure, one_line
+from corate.cli.method_options import EXPERT, METHOD_OPTIONS, chosen_method
+from corate.cli.shared_options import (
+    SCHEMES,
+    SEED,
+    THREADS,
+    Reading,
+    Reporting,
+    naming,
+    reading_options,
+    refuse_inputs,
+)
+from corate.cli.terminal import ProgressBar, counted, in_words, percent, print_line, size
 from corate.io.atomic import check_writable, partial_of
-from corate.training.options import METHODS
+from corate.progress import ProgressEvent
+from corate.training.options import METHODS, Method
 
 if TYPE_CHECKING:
-    from corate.progress import ProgressEvent
+    from corate import Tagger
+    from corate.corpus import Corpus
+    from corate.progress import OnProgress
 
-__all__ = ["described", "train"]
+__all__ = ["Train", "described"]
 
 _EXAMPLES = """\
 Examples:
@@ -73,199 +87,193 @@ _INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.pl
     everyday="output method features held_out test init columns format threads json quiet",
     more_examples=_MORE_EXAMPLES,
 )
-@argument("FILE", "Labelled text; - is standard input.")
-@option("--output,-o MODEL", "The model file to write.", required=True)
-@option(
-    "--method",
-    f"The training method. {' '.join(f'{names}: {summary}.' for names, summary in _summaries())}",
-    default=next(iter(METHODS)),
-    choices=tuple(METHODS),
-)
-@option(
-    "--features PRESET|FILE|TEMPLATES",
-    "A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by commas or "
-    "semicolons. A preset can be one of them: 'ner; word[2]'. Default: depends on the method and the labels.",
-)
-@option(
-    "--raw FILE",
-    "Text without labels, one sentence per line. Word classes are learned from it and used as additional features. Can "
-    "be given several times.",
-    multiple=True,
-)
-@option(
-    "--raw-classes N",
-    "The number of word classes that --raw learns; can be given several times. Default: 32, 64, 128 and 256.",
-    number=int,
-    least=2,
-    multiple=True,
-)
-@option("--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on.")
-@option(
-    "--calibrate",
-    "Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. Without "
-    "--held-out, another model is trained without a tenth of the sentences, and the temperature is fitted on these, so "
-    "training takes twice as long. Not for memm.",
-)
-@option(
-    "--constrain",
-    "Train a model that returns only label sequences that are valid in this scheme. auto: the scheme of the training "
-    "text.",
-    choices=("auto", *SCHEMES),
-)
-@option("--test FILE", "Evaluate the new model on this file, like corate eval.")
-@option(
-    "--init MODEL",
-    "Train this model further, with its features. It may be of any method except memm. For --method "
-    f"{', '.join(_INIT_METHODS)}.",
-)
-@option(
-    "--set NAME=VALUE",
-    f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
-    name="settings",
-    multiple=True,
-)
-@shared("threads", "seed", "json", "quiet")
-@option(
-    "--keep-partial",
-    "If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit code 0.",
-)
-@method_options
-@option(
-    "--drop-rare N",
-    "Omit word pairs and other combined features seen fewer than N times. For empirical; for other methods, use "
-    "--cutoff N.",
-    default=0,
-    number=int,
-    least=0,
-    panel=_FILE,
-)
-@option("--no-counts", "Omit the counts, which only corate update needs.", panel=_FILE)
-@option("--half", "Store weights in 16 bits.", panel=_FILE)
-@option(
-    "--memory SIZE",
-    "Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk. This is "
-    "possible for polish, separate, empirical and perceptron, and for other methods with --optimizer adagrad. Default: "
-    "half of the free memory.",
-    panel=_LARGE,
-)
-@option(
-    "--temporary FOLDER",
-    "The folder for temporary files of large text. Default: the folder of the model.",
-    panel=_LARGE,
-)
-@reading_options()
-def train(
-    reading: Reading,
-    file: str,
-    output: str,
-    method: str,
-    features: str | None,
-    raw: Sequence[str],
-    raw_classes: Sequence[int],
-    held_out: str | None,
-    calibrate: bool,
-    constrain: str | None,
-    test: str | None,
-    init: str | None,
-    settings: Sequence[str],
-    threads: int,
-    seed: int,
-    json: bool,
-    quiet: bool,
-    keep_partial: bool,
-    drop_rare: int,
-    no_counts: bool,
-    half: bool,
-    memory: str | None,
-    temporary: str | None,
-    **given: Any,
-) -> None:
+class Train(Reporting):
     """Train on labelled text and write a model file.
 
     Ctrl-C after the first pass or iteration saves the model so far as MODEL.partial, with exit code 130. With
     --keep-partial, it writes MODEL.
     """
-    chosen = chosen_method(method, given, settings, features=features, init=init, raw=raw or None)
-    if raw_classes and not raw:
-        raise click.BadParameter("this option is for --raw FILE", param_hint="--raw-classes")
-    checkpoint = given["checkpoint"]
-    if drop_rare > 1 and method != "empirical":
-        raise click.BadParameter(
-            f"this option is for --method empirical; for {method}, use --cutoff {drop_rare}", param_hint="--drop-rare"
-        )
-    texts = [("training", file), ("held-out", held_out), ("test", test), *(("raw", text) for text in raw)]
-    _check_files(texts, output, checkpoint, init, keep_partial=keep_partial)
-    import corate
-    from corate.model.crfsuite import has_suffix
-    from corate.training.choices import refuse_too_many_labels
-    from corate.training.disk import limit_passed
-    from corate.training.source import MemorySource
-    from corate.training.train import save_trained
 
-    if has_suffix(output):  # some models cannot be saved so, which is known after training only
-        raise click.BadParameter(
-            f"train writes models of corate; use another suffix, then corate convert MODEL {output}",
-            param_hint="--output",
-        )
-    start = time.perf_counter()
-    check_writable(output)
-    if checkpoint is not None:
-        check_writable(checkpoint)
-    resumed: list[ProgressEvent] = []
-    in_memory = {"raw": raw or None, "init": init, "calibrate": calibrate, "rare": drop_rare > 1}
-    stored = limit_passed(file, chosen, memory, features=features, held_out=held_out, **in_memory)
-    with ProgressBar(quiet) as progress:
+    file: str = argument("FILE", "Labelled text; - is standard input.")
+    output: str = option("--output,-o MODEL", "The model file to write.", required=True)
+    method: str = option(
+        "--method",
+        f"The training method. {' '.join(f'{names}: {summary}.' for names, summary in _summaries())}",
+        default=next(iter(METHODS)),
+        choices=tuple(METHODS),
+    )
+    features: str | None = option(
+        "--features PRESET|FILE|TEMPLATES",
+        "A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by commas or "
+        "semicolons. A preset can be one of them: 'ner; word[2]'. Default: depends on the method and the labels.",
+    )
+    raw: Sequence[str] = option(
+        "--raw FILE",
+        "Text without labels, one sentence per line. Word classes are learned from it and used as additional features. "
+        "Can be given several times.",
+    )
+    raw_classes: Sequence[int] = option(
+        "--raw-classes N",
+        "The number of word classes that --raw learns; can be given several times. Default: 32, 64, 128 and 256.",
+        least=2,
+    )
+    held_out: str | None = option(
+        "--held-out FILE", "Labelled text for tuning and early stopping. It is not trained on."
+    )
+    calibrate: bool = option(
+        "--calibrate",
+        "Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. Without "
+        "--held-out, another model is trained without a tenth of the sentences, and the temperature is fitted on "
+        "these, so training takes twice as long. Not for memm.",
+    )
+    constrain: str | None = option(
+        "--constrain",
+        "Train a model that returns only label sequences that are valid in this scheme. auto: the scheme of the "
+        "training text.",
+        choices=("auto", *SCHEMES),
+    )
+    test: str | None = option("--test FILE", "Evaluate the new model on this file, like corate eval.")
+    init: str | None = option(
+        "--init MODEL",
+        "Train this model further, with its features. It may be of any method except memm. For --method "
+        f"{', '.join(_INIT_METHODS)}.",
+    )
+    settings: Sequence[str] = option(
+        "--set NAME=VALUE",
+        f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
+    )
+    threads: int = THREADS
+    seed: int = SEED
+    keep_partial: bool = option(
+        "--keep-partial",
+        "If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit code 0.",
+    )
+    method_options: dict[str, Any] = METHOD_OPTIONS
+    drop_rare: int = option(
+        "--drop-rare N",
+        "Omit word pairs and other combined features seen fewer than N times. For empirical; for other methods, use "
+        "--cutoff N.",
+        default=0,
+        least=0,
+        panel=_FILE,
+    )
+    no_counts: bool = option("--no-counts", "Omit the counts, which only corate update needs.", panel=_FILE)
+    half: bool = option("--half", "Store weights in 16 bits.", panel=_FILE)
+    memory: str | None = option(
+        "--memory SIZE",
+        "Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk. This is "
+        "possible for polish, separate, empirical and perceptron, and for other methods with --optimizer adagrad. "
+        "Default: half of the free memory.",
+        panel=_LARGE,
+    )
+    temporary: str | None = option(
+        "--temporary FOLDER",
+        "The folder for temporary files of large text. Default: the folder of the model.",
+        panel=_LARGE,
+    )
+    reading: Reading = reading_options()
 
-        def show(event: ProgressEvent) -> None:
-            if event.resumed:
-                resumed.append(event)
-            progress.show(event)
+    def run(self) -> None:
+        """Run the command."""
+        chosen = self._checked()
+        from corate.training.disk import limit_passed
 
-        progress("reading")
-        corpus = None if stored is not None else reading.read_labelled(file)
-        if corpus is not None:
-            with naming(file):
-                refuse_too_many_labels(MemorySource(corpus), chosen.name, chosen.many_labels)
-        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
-        test_corpus = None if test is None else reading.read_labelled(test, corpus)
-        read = time.perf_counter()
-        shared: dict[str, Any] = {
-            "features": features,
-            "held_out": held_out_corpus,
-            "constrain": constrain,
-            "threads": threads,
-            "seed": seed,
-            "progress": show,
+        start = time.perf_counter()
+        in_memory = {
+            "raw": self.raw or None,
+            "init": self.init,
+            "calibrate": self.calibrate,
+            "rare": self.drop_rare > 1,
         }
-        saving: dict[str, Any] = {"counts": not no_counts, "half": half, "keep_partial": keep_partial}
-        if corpus is None:
-            where: dict[str, Any] = {"memory": memory, "temporary": temporary}
-            record = corate.train_file(file, output, chosen, **shared, **saving, **where, reading=reading.arguments())
-        else:
-            more: dict[str, Any] = {"raw": raw or None, "raw_classes": raw_classes or None}
-            tagger = corate.train(corpus, chosen, **shared, **more, init=init, calibrate=calibrate)
-            progress("saving")
-            save_trained(tagger.shrunk(rare=drop_rare), output, **saving)
-            record = tagger.record
-        if record.get("interrupted"):
-            what = ", which is not calibrated" if calibrate else ""
-            print_line(f"warning: interrupted: {output} contains the model reached so far{what}")
-        result = described(record, output)
-        if test_corpus is not None:
-            from corate.cli.evaluate import measure
+        shared: dict[str, Any] = {"features": self.features, "held_out": self.held_out, **in_memory}
+        stored = limit_passed(self.file, chosen, self.memory, **shared)
+        resumed: list[ProgressEvent] = []
+        with ProgressBar(self.quiet) as progress:
 
-            tested = corate.load(output) if corpus is None else tagger
-            result["test"], _ = measure(tested, test_corpus, threads, progress)
-    if no_counts and method != "empirical":
-        warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
-    if resumed:
-        result["resumed_after_passes"] = resumed[0].step
-    result["seconds_reading"] = read - start
-    result["seconds_total"] = time.perf_counter() - start
-    if json:
-        print_json(result)
-    elif not quiet:
-        _show(result, settings=chosen != METHODS[method](), held_out=held_out is not None)
+            def show(event: ProgressEvent) -> None:
+                if event.resumed:
+                    resumed.append(event)
+                progress.show(event)
+
+            progress("reading")
+            corpus = None if stored is not None else self._read(chosen)
+            held_out, test = (
+                None if path is None else self.reading.read_labelled(path, corpus)
+                for path in (self.held_out, self.test)
+            )
+            read = time.perf_counter()
+            tagger, record = self._trained(chosen, corpus, held_out, show)
+            result = described(record, self.output)
+            if test is not None:
+                result["test"], _ = measure(tagger(), test, self.threads, progress)
+        if self.no_counts and self.method != "empirical":
+            warnings.warn(f"--no-counts has no effect: a model of {self.method} contains no counts", stacklevel=2)
+        if resumed:
+            result["resumed_after_passes"] = resumed[0].step
+        result["seconds_reading"] = read - start
+        result["seconds_total"] = time.perf_counter() - start
+        self.report(
+            result, lambda: _show(result, settings=chosen != METHODS[self.method](), held_out=self.held_out is not None)
+        )
+
+    def _checked(self) -> Method:
+        """The method with its options, after checks of all options and files, before any work."""
+        given, output = self.method_options, self.output
+        raw = self.raw or None
+        chosen = chosen_method(self.method, given, self.settings, features=self.features, init=self.init, raw=raw)
+        if self.raw_classes and not raw:
+            raise click.BadParameter("this option is for --raw FILE", param_hint="--raw-classes")
+        if self.drop_rare > 1 and self.method != "empirical":
+            problem = f"this option is for --method empirical; for {self.method}, use --cutoff {self.drop_rare}"
+            raise click.BadParameter(problem, param_hint="--drop-rare")
+        texts = [("training", self.file), ("held-out", self.held_out), ("test", self.test)]
+        texts += [("raw", text) for text in self.raw]
+        _check_files(texts, output, given["checkpoint"], self.init, keep_partial=self.keep_partial)
+        from corate.model.crfsuite import has_suffix
+
+        if has_suffix(output):  # some models cannot be saved so, which is known after training only
+            problem = f"train writes models of corate; use another suffix, then corate convert MODEL {output}"
+            raise click.BadParameter(problem, param_hint="--output")
+        for path in (output, given["checkpoint"]):
+            if path is not None:
+                check_writable(path)
+        return chosen
+
+    def _read(self, method: Method) -> Corpus:
+        """The training text, whose labels are not too many."""
+        from corate.training.choices import refuse_too_many_labels
+        from corate.training.source import MemorySource
+
+        corpus = self.reading.read_labelled(self.file)
+        with naming(self.file):
+            refuse_too_many_labels(MemorySource(corpus), method.name, method.many_labels)
+        return corpus
+
+    def _trained(
+        self, method: Method, corpus: Corpus | None, held_out: Corpus | None, progress: OnProgress
+    ) -> tuple[Callable[[], Tagger], dict[str, Any]]:
+        """Train on the corpus, else on the file, and write the model. Returns what gives the model, and its record."""
+        import corate
+        from corate.training.train import save_trained
+
+        shared: dict[str, Any] = {name: getattr(self, name) for name in ("features", "constrain", "threads", "seed")}
+        shared |= {"held_out": held_out, "progress": progress}
+        saving: dict[str, Any] = {"counts": not self.no_counts, "half": self.half, "keep_partial": self.keep_partial}
+        tagger: Callable[[], Tagger] = partial(corate.load, self.output)
+        if corpus is None:
+            where: dict[str, Any] = {"memory": self.memory, "temporary": self.temporary}
+            reading = self.reading.arguments()
+            record = corate.train_file(self.file, self.output, method, **shared, **saving, **where, reading=reading)
+        else:
+            more: dict[str, Any] = {"raw": self.raw or None, "raw_classes": self.raw_classes or None}
+            trained = corate.train(corpus, method, **shared, **more, init=self.init, calibrate=self.calibrate)
+            progress(ProgressEvent("saving"))
+            save_trained(trained.shrunk(rare=self.drop_rare), self.output, **saving)
+            record, tagger = trained.record, lambda: trained
+        if record.get("interrupted"):
+            what = ", which is not calibrated" if self.calibrate else ""
+            print_line(f"warning: interrupted: {self.output} contains the model reached so far{what}")
+        return tagger, record
 
 
 def _check_files(
@@ -312,6 +320,4 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
         f1 = result["held_out"].get("f1")
         print(f"held-out: accuracy {percent(accuracy)}" + ("" if f1 is None else f", F1 {percent(f1)}"))
     if "test" in result:
-        from corate.cli.evaluate import one_line
-
         print(f"test: {one_line(result['test'])}")

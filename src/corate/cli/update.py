@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 from corate.cli.commands import argument, command, option
-from corate.cli.shared_options import MODEL, Reading, load_model, reading_options, refuse_inputs, shared
-from corate.cli.terminal import ProgressBar, counted, print_json, size
+from corate.cli.shared_options import MODEL, Reading, Reporting, load_model, reading_options, refuse_inputs
+from corate.cli.terminal import ProgressBar, counted, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
-__all__ = ["update"]
+__all__ = ["Update"]
 
 _EXAMPLES = """\
 Examples:
@@ -24,38 +24,38 @@ Examples:
 
 
 @command("update", _EXAMPLES, everyday="output half columns format json quiet")
-@MODEL
-@argument("FILE", "More labelled text; - is standard input.")
-@option("--output,-o MODEL2", "The model file to write. Default: replace MODEL.")
-@option("--half", "Store weights in 16 bits, for a smaller model.")
-@shared("json", "quiet")
-@reading_options()
-def update(reading: Reading, model: str, file: str, output: str | None, half: bool, json: bool, quiet: bool) -> None:
+class Update(Reporting):
     """Update a model with more labelled text.
 
     The counts of the new text are added to those in the model; tuned settings do not change. Words and labels may be
     new. Only models of empirical can be updated, unless they were written with --no-counts. To train other models
     further, except those of memm, use corate train --init.
     """
-    target = model if output is None else output
-    refuse_inputs(target, {"the text file itself": file})
-    start = time.perf_counter()
-    check_writable(target)
-    with ProgressBar(quiet) as progress:
-        progress("reading")
-        old = load_model(model, file)
-        corpus = reading.read_labelled(file, old)
-        progress("learning")
-        tagger = old.update(corpus)
-        progress("saving")
-        tagger.save(target, half=half)
-    result = described(tagger.record, target)
-    result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
-    result["seconds_total"] = time.perf_counter() - start
-    if json:
-        print_json(result)
-    elif not quiet:
-        _show(result)
+
+    model: str = MODEL
+    file: str = argument("FILE", "More labelled text; - is standard input.")
+    output: str | None = option("--output,-o MODEL2", "The model file to write. Default: replace MODEL.")
+    half: bool = option("--half", "Store weights in 16 bits, for a smaller model.")
+    reading: Reading = reading_options()
+
+    def run(self) -> None:
+        """Run the command."""
+        target = self.model if self.output is None else self.output
+        refuse_inputs(target, {"the text file itself": self.file})
+        start = time.perf_counter()
+        check_writable(target)
+        with ProgressBar(self.quiet) as progress:
+            progress("reading")
+            old = load_model(self.model, self.file)
+            corpus = self.reading.read_labelled(self.file, old)
+            progress("learning")
+            tagger = old.update(corpus)
+            progress("saving")
+            tagger.save(target, half=self.half)
+        result = described(tagger.record, target)
+        result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
+        result["seconds_total"] = time.perf_counter() - start
+        self.report(result, lambda: _show(result))
 
 
 def _show(result: dict[str, Any]) -> None:

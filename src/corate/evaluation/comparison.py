@@ -21,17 +21,21 @@ from numpy.typing import NDArray
 
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
-from corate.display import counted, percent
+from corate.display import counted, percent, size
 from corate.errors import ConfigError, DataError
 from corate.evaluation.report import Report, compare_labels
 from corate.evaluation.significance import Difference, paired_test, sentence_counts
 from corate.features import FeatureSource
 from corate.model.tagger import Tagger
+from corate.pages.tables import Table, tables_html
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.training.options import METHODS, Method, resolve_method
 from corate.training.train import train, train_completely
 
-__all__ = ["ORDER", "Comparison", "MethodDifference", "Row", "Run", "compare", "differences", "in_order"]
+__all__ = [
+    *("HEADER", "ORDER", "Comparison", "MethodDifference", "Row", "Run", "compare", "difference_table", "differences"),
+    "in_order",
+]
 
 #: Arguments of ``train`` that are not options of a method.
 _ARGUMENTS = frozenset(inspect.signature(train).parameters) - {"options"}
@@ -39,6 +43,8 @@ _ARGUMENTS = frozenset(inspect.signature(train).parameters) - {"options"}
 _COMMON = frozenset({"corpus", "method", "features", "held_out", "threads", "seed", "progress"})
 #: Usually from the fastest to the slowest.
 ORDER = tuple(sorted(METHODS, key=lambda name: METHODS[name].rank))
+#: The header of `Row.cells`.
+HEADER = ("method", "accuracy", "known", "OOV", "F1", "training", "ratio", "size")
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,25 @@ class Row:
         folds = sorted({run.fold or 0 for run in self.runs})
         summed = (sum(run.counts[score] for run in self.runs if (run.fold or 0) == fold) for fold in folds)
         return np.concatenate([np.asarray(counts) for counts in summed])
+
+    def cells(self, fastest: float) -> list[str]:
+        """The row of a table with `HEADER`; ``fastest`` is the least training time of all methods, in seconds.
+
+        With several seeds, the standard deviation stands beside the accuracy and F1.
+        """
+        several = len({run.seed for run in self.runs}) > 1
+        scores = ("accuracy", "accuracy_known", "accuracy_oov", "f1")
+        spreads = [self.spread(name) if several and name in ("accuracy", "f1") else None for name in scores]
+        return [
+            self.method,
+            *(
+                percent(self.mean(name)) + ("" if spread is None else f" ±{100 * spread:.2f}")
+                for name, spread in zip(scores, spreads, strict=True)
+            ),
+            f"{self.seconds:.2f} s",
+            f"{self.seconds / max(fastest, 1e-9):.1f}x",
+            size(self.bytes),
+        ]
 
     def _repr_html_(self) -> str:
         return Comparison([self])._repr_html_()
@@ -346,24 +371,23 @@ class Comparison(list[Row]):
     """
 
     def _repr_html_(self) -> str:
-        from corate.pages.page import fragment
-
-        scores = {"accuracy": "accuracy", "known": "accuracy_known", "OOV": "accuracy_oov", "F1": "f1"}
-        rows = [
-            [row.method, *(percent(row.mean(name)) for name in scores.values()), f"{row.seconds:.2f} s"] for row in self
-        ]
-        tables: list[tuple[list[str], list[list[str]]]] = [(["method", *scores, "training"], rows)]
+        fastest = min((row.seconds for row in self), default=0.0)
+        tables = [Table([row.cells(fastest) for row in self], HEADER)]
         if found := differences(self):
-            what = {"f1": "F1"}.get(found[0].score, found[0].score)
-            header = [f"{what} compared with {found[0].best}", "difference", "95% interval", "p-value"]
-            tables.append((header, [_difference_row(one) for one in found]))
-        return fragment("tables.html", title="", tables=tables)
+            tables.append(difference_table(found))
+        return tables_html(tables)
 
 
-def _difference_row(found: MethodDifference) -> list[str]:
-    result = found.result
-    interval = f"{100 * result.low:+.2f} to {100 * result.high:+.2f}"
-    return [found.method, f"{100 * result.difference:+.2f}", interval, f"{result.p_value:.4f}"]
+def difference_table(compared: Sequence[MethodDifference]) -> Table:
+    """How each method differs from the best one, in percentage points."""
+    score, sentences = {"f1": "F1"}.get(compared[0].score, compared[0].score), compared[0].result.sentences
+    title = f"{score} compared with {compared[0].best}, over {counted(sentences, 'sentence')}:"
+    rows = []
+    for one in compared:
+        found = one.result
+        interval = f"{100 * found.low:+.2f} to {100 * found.high:+.2f}"
+        rows.append([one.method, f"{100 * found.difference:+.2f}", interval, f"{found.p_value:.4f}"])
+    return Table(rows, ("method", "difference", "95% interval", "p-value"), title)
 
 
 def _ratio(counts: NDArray[np.float64]) -> float:

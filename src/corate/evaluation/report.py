@@ -22,10 +22,10 @@ from corate.display import counted, percent
 from corate.errors import DataError
 from corate.evaluation.tally import Confusion, Tally, common_ids, matched_entities
 from corate.model.tagger import Tagger
+from corate.pages.tables import Table, tables_html
 
 if TYPE_CHECKING:
     from rich.console import Group
-    from rich.table import Table
 
 __all__ = [
     "Confusion",
@@ -122,33 +122,30 @@ class Report:
         return f"Report({parts}; {counted(self.tokens, 'token')}, {counted(self.sentences, 'sentence')})"
 
     def __str__(self) -> str:
-        return "\n\n".join(_aligned([header, *rows] if header else rows) for header, rows in self._tables())
+        return "\n\n".join(map(str, self.tables()))
 
     def __rich__(self) -> Group:
         return self.table()
 
     def _repr_html_(self) -> str:
-        from corate.pages.page import fragment
-
-        return fragment("tables.html", title="", tables=self._tables())
+        return tables_html(self.tables())
 
     def table(self) -> Group:
         """The report as tables of the package rich: the summary, the types of entities and the most frequent errors."""
         from rich.console import Group
 
-        return Group(*(_rich_table(header or ("", ""), rows) for header, rows in self._tables()))
+        return Group(*self.tables())
 
-    def _tables(self) -> list[tuple[Sequence[str], Sequence[Sequence[str]]]]:
-        """Headers and rows."""
+    def tables(self) -> list[Table]:
+        """The summary, the types of entities and the most frequent errors, without those that are empty."""
         types = [
             (name, percent(s.precision), percent(s.recall), percent(s.f1), str(s.support), str(s.predicted))
             for name, s in self.types.items()
         ]
         errors = [(gold, predicted, str(tokens)) for gold, predicted, tokens in self.confusion.most_confused(5)]
         sizes = [("tokens", str(self.tokens)), ("sentences", str(self.sentences))]
-        tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]]
-        tables = [((), [*self.scores(), *sizes]), (_TYPE_HEADINGS, types), (_ERROR_HEADINGS, errors)]
-        return [table for table in tables if table[1]]
+        tables = [Table([*self.scores(), *sizes]), Table(types, _TYPE_HEADINGS), Table(errors, _ERROR_HEADINGS)]
+        return [table for table in tables if table.rows]
 
     def scores(self) -> list[tuple[str, str]]:
         """The names of the scores and their values in percent, without those that are None."""
@@ -280,25 +277,3 @@ def _check_column(column: Column, n: int) -> None:
 
 _TYPE_HEADINGS = ("type", "precision", "recall", "F1", "entities", "predicted")
 _ERROR_HEADINGS = ("gold", "predicted", "tokens")
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    from rich.box import SIMPLE
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE, show_header=any(headings), pad_edge=False)
-    for i, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if i else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))  # as Text, because a label may look like markup
-    return table

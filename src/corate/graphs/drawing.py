@@ -32,7 +32,6 @@ def draw(model: GraphModel, seed: int) -> str:
     """The picture as the text of an SVG file. Raises ConfigError if there are too many nodes."""
     import networkx as nx
 
-    charts.check_installed()
     if len(model.variables) > MOST_NODES:
         raise ConfigError(
             f"the graph has {len(model.variables):,} nodes; at most {MOST_NODES} can be drawn. Use to_networkx and a "

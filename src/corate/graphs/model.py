@@ -319,8 +319,8 @@ class GraphModel:
 
         The width of an edge shows how strongly its variables depend on each other (mutual information). An edge is red
         if states of the same rank attract each other (the first with the first, the last with the last), and blue if
-        they avoid each other. ``seed`` determines the layout. Requires ``pip install corate[plots]``. Raises
-        ConfigError for more than 400 variables.
+        they avoid each other. ``seed`` determines the layout. Raises ConfigError for more than 400
+        variables.
         """
         from corate.graphs.drawing import draw
 

@@ -55,7 +55,7 @@ def inspect_page(
     """A self-contained web page about a model, and about how it labels a corpus if there is one.
 
     If the corpus has labels, the page shows errors, the confusion matrix and the calibration, too. It needs no network
-    and no other file. ``pip install "corate[plots]"`` installs what draws its charts.
+    and no other file.
 
     Args:
         tagger: the model.
@@ -77,7 +77,6 @@ def inspect_page(
     sentences, explained = check_whole("sentences", sentences, 1), check_whole("explained", explained, 0)
     if corpus is not None and not corpus.n_tokens:
         raise DataError("the text has no tokens; give some, or inspect the model alone")
-    charts.check_installed()
     on_progress(ProgressEvent("reading the model"))
     data: dict[str, Any] = {"features": feature_data(tagger), "text": None}
     values: dict[str, Any] = {"report": None, "n_sentences": 0}

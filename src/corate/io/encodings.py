@@ -40,7 +40,7 @@ def check_encoding(encoding: str) -> str:
             if codec.incrementaldecoder is not None:
                 return codec.name
         problem = f"{encoding!r} is not a text encoding"
-    raise DataError(f"{problem}; try utf-8, latin-1, cp1252 or utf-16")
+    raise DataError(problem, "try utf-8, latin-1, cp1252 or utf-16", option="encoding")
 
 
 def is_model(first: bytes) -> bool:

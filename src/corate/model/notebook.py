@@ -9,6 +9,7 @@ from corate.display import counted
 from corate.errors import ModelError
 from corate.model.lattice import Lattice
 from corate.pages.colours import hues
+from corate.pages.tables import Table, tables_html
 from corate.spans import parse
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ def tagger_text(tagger: Tagger) -> str:
 
 def tagger_html(tagger: Tagger) -> str:
     """A tagger for a notebook: the line, its labels and its templates."""
-    from corate.pages.page import fragment
-
     more = f" and {len(tagger.labels) - _LABELS_SHOWN} more" if len(tagger.labels) > _LABELS_SHOWN else ""
     facts = [("labels", " ".join(tagger.labels[:_LABELS_SHOWN]) + more), ("columns", " ".join(tagger.columns))]
     facts.append(("templates", ", ".join(tagger.features)))
-    return fragment("tables.html", title=tagger_text(tagger), tables=[((), [fact for fact in facts if fact[1]])])
+    return tables_html([Table([fact for fact in facts if fact[1]])], tagger_text(tagger))

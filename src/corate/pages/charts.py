@@ -1,40 +1,31 @@
-"""Charts: matplotlib lays them out, and what it draws is written again as a small, static SVG element.
-
-Matplotlib is widely installed and well kept, has axes of every kind, and writes SVG; libraries that draw in the browser
-would need large scripts in every page.
+"""Charts as small, static SVG elements: points and lines on axes, tables of coloured cells, and networks.
 
 An element has no script, no style attribute, no id and no link, and the same input gives the same bytes. Text and axes
 have the colour of the text around them, and colours of points have enough contrast on light and on dark ground. Names
-come from strangers: matplotlib only gets digits of the same width in their place (:class:`_Texts`).
+come from strangers: they are escaped, and their invisible characters are shown. The browser chooses the font, so the
+widths of texts are estimates.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import io
 import math
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from corate.display import counted
-from corate.errors import ConfigError
 from corate.pages.page import visible
 
 if TYPE_CHECKING:
     import numpy as np
     from markupsafe import Markup
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis as DrawnAxis
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 __all__ = [
-    *("COLOURS", "Axis", "Link", "Node", "Series"),
-    *("calibration", "chart", "check_installed", "colour", "confusion", "heat_map", "network", "standalone"),
+    *("COLOURS", "Axis", "Link", "Node", "Scale", "Series"),
+    *("calibration", "chart", "colour", "confusion", "heat_map", "network", "standalone"),
 ]
 
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
@@ -47,16 +38,11 @@ COLOURS = (
 _FULL = 4 * math.log(2)
 _RED, _BLUE, _WHITE = (178, 24, 43), (33, 102, 172), (247, 247, 247)
 _FONT, _CELL, _WIDTH, _HEIGHT = 12.0, 17.0, 350.0, 230.0  # CSS pixels
+_CHARACTER = 0.6 * _FONT  # the width of a character, about
 _LONGEST = 40  # characters of a name beside a chart; tooltips have all of it
-_MARKS = {"full": "o", "square": "s", "hollow": "o", "stopped": "v", "none": ""}
-_KEPT = ("fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray")
+_CIRCLE = "M 4.5 0 A 4.5 4.5 0 1 1 -4.5 0 A 4.5 4.5 0 1 1 4.5 0 Z"
+_MARKS = {"full": _CIRCLE, "square": "M -4 -4 H 4 V 4 H -4 Z", "hollow": _CIRCLE, "stopped": "M 0 5 L -5 -4 H 5 Z"}
 _GROUND = "svg{color:#1d2329;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e4e8ec;background:#14181c}}"
-
-
-def check_installed() -> None:
-    """Raise ConfigError if matplotlib is missing; for commands that would find out only after long work."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ConfigError('charts need matplotlib; install it with: pip install "corate[plots]"')
 
 
 def _number(value: float) -> str:
@@ -97,6 +83,46 @@ class Series:
     spread: Sequence[float] = ()
 
 
+@dataclass(frozen=True)
+class Scale:
+    """Where values lie on an axis: from 0 at its low end to 1 at its high end, with a margin around the values."""
+
+    low: float
+    high: float
+    log: bool
+
+    @classmethod
+    def of(cls, axis: Axis, values: Sequence[float], margin: float = 0.08) -> Scale:
+        """The scale on which these values fill an axis; it has a least width."""
+        places = [math.log10(value) if axis.log else value for value in values] or [0.0]
+        low, high = min(places), max(places)
+        width = max(high - low, 0.3 if axis.log else 0.002 * max(1.0, abs(high)))
+        return cls(max(low - margin * width, axis.least), min(high + margin * width, axis.most), axis.log)
+
+    def place(self, value: float) -> float:
+        """From 0 at the low end to 1 at the high end."""
+        return ((math.log10(value) if self.log else value) - self.low) / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        """Round values: of a logarithmic axis, powers of ten, with multiples of them if there are fewer than three.
+
+        >>> Scale(-1.1, 1.1, True).ticks(), Scale(0.91, 0.99, False).ticks()
+        ([0.1, 1.0, 10.0], [0.92, 0.94, 0.96, 0.98])
+        """
+        if self.log:
+            decades = range(math.floor(self.low), math.ceil(self.high) + 1)
+            decades = decades[:: 1 + len(decades) // 10]
+            for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(1 + k / 2 for k in range(18))):
+                found = [s * 10.0**d for d in decades for s in steps if self.low <= math.log10(s) + d <= self.high]
+                if len(found) >= 3:
+                    break
+            return found
+        unit = 10.0 ** math.floor(math.log10(self.high - self.low) - 1)
+        step = next(unit * k for k in (1, 2, 5, 10, 20, 50, 100) if self.high - self.low <= 6 * unit * k)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(first, last + 1)]
+
+
 def chart(title: str, across: Axis, up: Axis, series: Sequence[Series], *, diagonal: bool = False) -> Markup:
     """Points and lines, with a legend below; ``diagonal`` adds the line on which both values are the same.
 
@@ -104,86 +130,66 @@ def chart(title: str, across: Axis, up: Axis, series: Sequence[Series], *, diago
     >>> drawn.startswith("<svg"), "<title>second</title>" in drawn
     (True, True)
     """
-    texts = _Texts()
-    with _figure(_WIDTH, _HEIGHT) as (figure, axes):
-        axes.set_xscale("log" if across.log else "linear")
-        axes.set_yscale("log" if up.log else "linear")
-        axes.margins(0.08)
-        if diagonal:
-            axes.plot([0, 1], [0, 1], color="black", alpha=0.5, linewidth=1, linestyle="--", clip_on=False)
-        for k, one in enumerate(series):
-            _draw(axes, one, f"series {k}")
-        _finish_axis(axes.xaxis, across, texts)
-        _finish_axis(axes.yaxis, up, texts)
-        axes.grid(color="black", alpha=0.15, linewidth=0.8, clip_on=False)
-        axes.spines[["top", "right"]].set_visible(False)
-        _legend(axes, series, texts)
-        tips = {f"series {k}": [text for _, _, text in one.points] for k, one in enumerate(series)}
-        said = "; ".join(text for one in tips.values() for text in one)
-        return _element(figure, title, texts, tips, said)
+    ends = [0.0, 1.0] if diagonal else []
+    tops = [y for one in series if one.mark != "stopped" for y in _with_spread(one)]
+    xs = Scale.of(across, [*ends, *(x for one in series for x, _, _ in one.points)])
+    ys = Scale.of(up, [*ends, *tops])
+    picture = _Picture(title, "; ".join(tip for one in series for _, _, tip in one.points))
+    _axes(picture, (across, xs), (up, ys))
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return _WIDTH * xs.place(x), _HEIGHT * (1 - ys.place(y))
+
+    if diagonal:
+        picture.line([place(0, 0), place(1, 1)], stroke="currentColor", stroke_dasharray="4 2", opacity=0.5)
+    for one in series:
+        if one.line:
+            picture.line([place(x, y) for x, y, _ in one.points], stroke=one.colour, stroke_width=2)
+        for (x, y, _), spread in zip(one.points, one.spread, strict=False):
+            picture.line([place(x, y - spread), place(x, y + spread)], stroke=one.colour, stroke_width=1.5)
+    for one in series:
+        for x, y, tip in one.points if one.mark != "none" else ():
+            bottom = one.mark == "stopped"
+            picture.mark(one.mark, _WIDTH * xs.place(x), _HEIGHT if bottom else place(x, y)[1], one.colour, tip)
+    _legend(picture, series)
+    return picture.element()
 
 
-def _draw(axes: Axes, one: Series, gid: str) -> None:
-    xs, ys = [x for x, _, _ in one.points], [y for _, y, _ in one.points]
-    look: dict[str, Any] = {"color": one.colour, "clip_on": False}
-    if one.line:
-        axes.plot(xs, ys, linewidth=2, **look)
-    for x, y, spread in zip(xs, ys, one.spread, strict=False):
-        axes.plot([x, x], [y - spread, y + spread], linewidth=1.5, **look)
-    if one.mark == "stopped":
-        look["transform"] = axes.get_xaxis_transform()  # y from 0, the axis, to 1
-        ys = [0.0] * len(ys)
-    if one.mark != "none":
-        axes.plot(xs, ys, linestyle="", gid=gid, zorder=3, **look, **_mark(one.mark))
+def _with_spread(one: Series) -> Iterable[float]:
+    spreads = [*one.spread, *[0.0] * (len(one.points) - len(one.spread))]
+    return (y + sign * spread for (_, y, _), spread in zip(one.points, spreads, strict=True) for sign in (-1, 1))
 
 
-def _mark(mark: str) -> dict[str, Any]:
-    open_ = mark in ("hollow", "stopped")
-    return {
-        "marker": _MARKS[mark],
-        "markersize": 9.0 if mark != "square" else 8.0,
-        "markeredgewidth": 1.8 if open_ else 0.0,
-        **({"markerfacecolor": "none", "alpha": 0.6 if mark == "hollow" else 1.0} if open_ else {}),
-    }
+def _axes(picture: _Picture, across: tuple[Axis, Scale], up: tuple[Axis, Scale]) -> None:
+    """The axes with their titles, and a grid at round values."""
+    grid: dict[str, Any] = {"stroke": "currentColor", "stroke_width": 0.8, "opacity": 0.15}
+    for tick in across[1].ticks():
+        x = _WIDTH * across[1].place(tick)
+        picture.line([(x, 0), (x, _HEIGHT)], **grid)
+        picture.text(x, _HEIGHT + 17, across[0].text(tick), "middle")
+    for tick in up[1].ticks():
+        y = _HEIGHT * (1 - up[1].place(tick))
+        picture.line([(0, y), (_WIDTH, y)], **grid)
+        picture.text(-6, y + 4, up[0].text(tick), "end")
+    picture.line([(0, 0), (0, _HEIGHT), (_WIDTH, _HEIGHT)], stroke="currentColor")
+    picture.text(picture.left - 2, _HEIGHT / 2, up[0].title, "middle", turned=True)
+    picture.text(_WIDTH / 2, _HEIGHT + 35, across[0].title, "middle")
 
 
-def _finish_axis(drawn: DrawnAxis, axis: Axis, texts: _Texts) -> None:
-    """Set the ends of an axis, some round values, and the texts."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    axes = drawn.axes
-    low, high = axes.get_xlim() if drawn is axes.xaxis else axes.get_ylim()
-    low, high = max(low, axis.least), min(high, axis.most)
-    axes.set(**{"xlim" if drawn is axes.xaxis else "ylim": (low, high)})
-    if axis.log:
-        decades = math.log10(high / low)
-        steps = (
-            (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 1 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-        )
-        drawn.set_major_locator(LogLocator(subs=steps, numticks=9))
-        drawn.set_minor_locator(NullLocator())
-    else:
-        drawn.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    drawn.set_major_formatter(FuncFormatter(lambda value, _: texts.stand_in(axis.text(value))))
-    drawn.set_tick_params(length=0, pad=5)
-    drawn.set_label_text(texts.stand_in(axis.title))
-
-
-def _legend(axes: Axes, series: Sequence[Series], texts: _Texts) -> None:
+def _legend(picture: _Picture, series: Sequence[Series]) -> None:
     """The names with their marks; in the colour of the text where series of the same name have different colours."""
-    from matplotlib.lines import Line2D
-
     named: dict[str, list[Series]] = {}
     for one in series:
         named.setdefault(one.name, []).append(one)
-    handles = []
-    for same in named.values():
-        first, colours = same[0], {one.colour for one in same}
-        shown = first.colour if len(colours) == 1 else "black"
-        handles.append(Line2D([], [], color=shown, linestyle="-" if first.line else "", **_mark(first.mark)))
-    names = [texts.stand_in(name) for name in named]
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.06, -0.17), "borderaxespad": 0.0}
-    axes.legend(handles, names, ncols=2, frameon=False, handlelength=1.2, handletextpad=0.5, columnspacing=1.0, **place)
+    half = max([_WIDTH / 2, *(_long(name) + 32 for name in list(named)[::2])])
+    for k, same in enumerate(named.values()):
+        x, y = k % 2 * half, _HEIGHT + 58 + k // 2 * 18
+        shown = same[0].colour if len({one.colour for one in same}) == 1 else "currentColor"
+        if same[0].line:
+            picture.line([(x, y), (x + 14, y)], stroke=shown, stroke_width=2)
+        if same[0].mark != "none":
+            picture.mark(same[0].mark, x + 7, y, shown)
+        picture.text(x + 20, y + 4, same[0].name)
 
 
 def calibration(title: str, groups: Mapping[str, Sequence[tuple[float, float, int]]]) -> Markup:
@@ -240,23 +246,21 @@ def _cells(
     titles: tuple[str, str] | None = None,
 ) -> Markup:
     """A table of cells, row by row: their shades are as for `colour`. ``titles`` are those of the columns and rows."""
-    texts = _Texts()
-    with _figure(_CELL * len(columns), _CELL * len(rows)) as (figure, axes):
-        cells = axes.pcolormesh([[0] * len(columns)] * len(rows), gid="cells", clip_on=False)
-        cells.set_array(None)
-        cells.set_facecolor([_hex(shade) for shade in shades])
-        axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
-        axes.xaxis.tick_top()
-        turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "left", "va": "center"}
-        for axis, names, look in ((axes.xaxis, columns, turned), (axes.yaxis, rows, {})):
-            axis.set_ticks([k + 0.5 for k in range(len(names))], [texts.stand_in(name) for name in names], **look)
-            axis.set_tick_params(length=0, pad=5)
-        if titles is not None:
-            axes.xaxis.set_label_position("top")
-            axes.set_xlabel(texts.stand_in(titles[0]), labelpad=8)
-            axes.set_ylabel(texts.stand_in(titles[1]), labelpad=8)
-        axes.spines[:].set_visible(False)
-        return _element(figure, title, texts, {"cells": tips})
+    picture = _Picture(title)
+    for k, (shade, tip) in enumerate(zip(shades, tips, strict=True)):
+        x, y = k % len(columns) * _CELL, k // len(columns) * _CELL
+        picture.path(f"M {x:g} {y:g} H {x + _CELL:g} V {y + _CELL:g} H {x:g} Z", tip, fill=_hex(shade))
+    for i, name in enumerate(rows):
+        picture.text(-5, (i + 0.5) * _CELL + 4, name, "end")
+    for j, name in enumerate(columns):
+        picture.text((j + 0.5) * _CELL + 4, -5, name, turned=True)
+    width, height = len(columns) * _CELL, len(rows) * _CELL
+    picture.reach(width, height)
+    if titles is not None:
+        top, left = picture.top, picture.left
+        picture.text(width / 2, top - 2, titles[0], "middle")
+        picture.text(left - 2, height / 2, titles[1], "middle", turned=True)
+    return picture.element()
 
 
 @dataclass(frozen=True)
@@ -287,22 +291,18 @@ def network(title: str, nodes: Sequence[Node], links: Sequence[Link]) -> Markup:
     >>> [f"<title>{tip}</title>" in drawn for tip in ("a", "b", "strong")]
     [True, True, True]
     """
-    texts = _Texts()
-    with _figure(2 * _WIDTH, 2 * _HEIGHT) as (figure, axes):
-        axes.set_axis_off()
-        axes.margins(0.08)
-        look: dict[str, Any] = {"clip_on": False, "solid_capstyle": "round"}
-        for k, link in enumerate(links):
-            ends = [[getattr(nodes[i], axis) for i in (link.first, link.second)] for axis in ("x", "y")]
-            axes.plot(*ends, color="#888888", linewidth=link.width + 1.5, **look)  # white lines have an outline
-            axes.plot(*ends, color=_hex(link.log), linewidth=link.width, gid=f"link {k}", **look)
-        places = [node.x for node in nodes], [node.y for node in nodes]
-        axes.plot(*places, "o", color=COLOURS[0], markersize=11, zorder=3, gid="nodes", clip_on=False)
-        for node in nodes:
-            at: dict[str, Any] = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
-            axes.annotate(texts.stand_in(node.name), (node.x, node.y), annotation_clip=False, **at)
-        tips = {f"link {k}": [link.tip] for k, link in enumerate(links)}
-        return _element(figure, title, texts, {**tips, "nodes": [node.tip for node in nodes]})
+    picture = _Picture(title)
+    xs, ys = (Scale.of(Axis(""), [getattr(node, axis) for node in nodes]) for axis in ("x", "y"))
+    places = [(2 * _WIDTH * xs.place(node.x), 2 * _HEIGHT * (1 - ys.place(node.y))) for node in nodes]
+    for link in links:
+        ends = [places[link.first], places[link.second]]
+        picture.line(ends, stroke="#888888", stroke_width=link.width + 1.5)  # white lines have an outline
+        picture.line(ends, link.tip, stroke=_hex(link.log), stroke_width=link.width)
+    for node, (x, y) in zip(nodes, places, strict=True):
+        picture.mark("full", x, y, COLOURS[0], node.tip)
+    for node, (x, y) in zip(nodes, places, strict=True):
+        picture.text(x, y - 9, node.name, "middle")
+    return picture.element()
 
 
 def _hex(log: float) -> str:
@@ -327,7 +327,7 @@ def standalone(svg: Markup) -> str:
     return f"{head}><style>{_GROUND}</style>{rest}\n"
 
 
-# -- from matplotlib to a plain element ------------------------------------------------------------------------------
+# -- the element ------------------------------------------------------------------------------------------------------
 
 
 def _shown(text: str) -> str:
@@ -335,104 +335,75 @@ def _shown(text: str) -> str:
     return visible(text).translate({0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
 
 
-class _Texts:
-    """What stands in a chart. Matplotlib gets the number of a text instead, with zeros to the width of the text."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def stand_in(self, text: str) -> str:
-        shown = _shown(text)
-        if len(shown) > _LONGEST:
-            shown = shown[: _LONGEST - 1] + "…"
-        wide = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
-        return str(self._numbers.setdefault(shown, len(self._numbers))).zfill(wide)
-
-    def text(self, stand_in: str) -> str:
-        return list(self._numbers)[int(stand_in)]
+def _long(text: str) -> float:
+    """The width of a text in pixels, about."""
+    wide = (2 if unicodedata.east_asian_width(c) in "WF" else 1.3 if c.isupper() else 1 for c in text[:_LONGEST])
+    return _CHARACTER * sum(wide)
 
 
-@contextmanager
-def _figure(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
-    """A figure whose axes have this size in pixels, with matplotlib's own settings instead of the user's."""
-    from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+class _Picture:
+    """An element with paths and texts at places in pixels, right and down; it is as large as they need."""
 
-    with style.context({"svg.fonttype": "none", "svg.hashsalt": "corate", "font.size": _FONT}, after_reset=True):
-        figure = Figure(figsize=(width / 72, height / 72))
-        FigureCanvasSVG(figure)
-        yield figure, figure.add_axes((0, 0, 1, 1))
+    def __init__(self, title: str, description: str = "") -> None:
+        self.svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "class": "chart"})
+        self.svg.attrib |= {"font-family": "system-ui, sans-serif", "font-size": f"{_FONT:g}"}
+        self.svg.attrib["aria-label"] = _shown(title)
+        ET.SubElement(self.svg, "title").text = _shown(title)
+        if description:
+            ET.SubElement(self.svg, "desc").text = _shown(description)
+        self.left = self.top = self.right = self.bottom = 0.0
 
+    def reach(self, x: float, y: float) -> None:
+        """Make the element so large that it holds a point and a margin around it."""
+        self.left, self.right = min(self.left, x - 6), max(self.right, x + 6)
+        self.top, self.bottom = min(self.top, y - 6), max(self.bottom, y + 6)
 
-def _element(
-    figure: Figure, title: str, texts: _Texts, tips: Mapping[str, Sequence[str]], description: str = ""
-) -> Markup:
-    """The paths and texts that matplotlib draws, and tooltips for those in the groups that ``tips`` names."""
-    from markupsafe import Markup
+    def path(self, path: str, tip: str = "", **look: object) -> None:
+        """Add a path, with a tooltip if there is one."""
+        element = ET.SubElement(self.svg, "path", {"d": path})
+        element.attrib |= {name.replace("_", "-"): str(value) for name, value in look.items()}
+        if tip:
+            ET.SubElement(element, "title").text = _shown(tip)
 
-    file = io.StringIO()
-    figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None}, transparent=True)
-    root = ET.fromstring(file.getvalue())
-    _, _, width, height = root.attrib["viewBox"].split()
-    size = {"width": _short(width), "height": _short(height)}
-    look = {"role": "img", "class": "chart", "font-family": "system-ui, sans-serif", "font-size": f"{_FONT:g}"}
-    svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {' '.join(size.values())}"})
-    svg.attrib |= size | look | {"aria-label": _shown(title)}
-    ET.SubElement(svg, "title").text = _shown(title)
-    if description:
-        ET.SubElement(svg, "desc").text = _shown(description)
-    shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter() if path.get("id") and path.get("d")}
-    left = {name: iter(some) for name, some in tips.items()}
-    for element, group in _leaves(root, ""):
-        written = _written(element, shapes, texts)
-        if written is not None:
-            svg.append(written)
-            if group in left:
-                ET.SubElement(written, "title").text = _shown(next(left[group]))
-    if any(next(some, None) is not None for some in left.values()):
-        raise AssertionError("matplotlib has not drawn all points")
-    return Markup(ET.tostring(svg, encoding="unicode"))
+    def line(self, points: Sequence[tuple[float, float]], tip: str = "", **look: object) -> None:
+        """Add a line through points."""
+        for x, y in points:
+            self.reach(x, y)
+        self.path("M " + " L ".join(f"{_short(x)} {_short(y)}" for x, y in points), tip, fill="none", **look)
 
+    def mark(self, kind: str, x: float, y: float, colour: str, tip: str = "") -> None:
+        """Add a mark of a `Series` at a place."""
+        self.reach(x, y)
+        look: dict[str, Any] = {"fill": colour}
+        if kind in ("hollow", "stopped"):
+            look = {"fill": "none", "stroke": colour, "stroke_width": 1.8, "opacity": 0.6 if kind == "hollow" else 1}
+        self.path(_MARKS[kind], tip, transform=f"translate({_short(x)} {_short(y)})", **look)
 
-def _leaves(element: ET.Element, group: str) -> Iterator[tuple[ET.Element, str]]:
-    """The paths, uses and texts in the order of drawing, with the id of the nearest group that has one."""
-    for child in element:
-        kind = child.tag.rpartition("}")[2]
-        if kind == "g":
-            yield from _leaves(child, child.get("id", group))
-        elif kind in ("path", "use", "text"):
-            yield child, group
-
-
-def _written(element: ET.Element, shapes: Mapping[str, str], texts: _Texts) -> ET.Element | None:
-    """A path or a text without anything but its place and its look, or None if nothing would be seen."""
-    styles = [part.split(":") for part in element.get("style", "").split(";") if part.strip()]
-    given = {name.strip(): value.strip() for name, value in styles}
-    look = {name: given[name] for name in _KEPT if name in given}
-    look = {name: "currentColor" if value == "#000000" else value for name, value in look.items()}
-    if element.tag.endswith("text"):
-        place = {"x": _short(element.attrib["x"]), "y": _short(element.attrib["y"])}
-        turned = element.get("transform", "")
-        if turned.startswith("rotate(-90"):
+    def text(self, x: float, y: float, text: str, anchor: str = "start", *, turned: bool = False) -> None:
+        """Add a text at a place, cut if it is long; ``turned`` it reads upwards."""
+        shown, place = _shown(text), {"x": _short(x), "y": _short(y), "text-anchor": anchor, "fill": "currentColor"}
+        shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+        for share in {"start": (0, 1), "middle": (-0.5, 0.5), "end": (-1, 0)}[anchor]:
+            along = share * _long(shown)
+            for beside in (-0.7 * _FONT, 0.2 * _FONT):
+                self.reach(*((x + beside, y - along) if turned else (x + along, y + beside)))
+        if turned:
             place["transform"] = f"rotate(-90 {place['x']} {place['y']})"
-        anchor = {"text-anchor": given.get("text-anchor", "start")}
-        text = ET.Element("text", place | anchor | {"fill": "currentColor"})
-        text.text = texts.text(element.text or "")
-        return text
-    if look.get("fill", "none") == "none" and "stroke" not in look:
-        return None
-    if element.tag.endswith("use"):
-        link = next(value for name, value in element.attrib.items() if name.endswith("href"))
-        move = f"translate({_short(element.attrib['x'])} {_short(element.attrib['y'])})"
-        return ET.Element("path", {"d": _short_path(shapes[link]), "transform": move} | look)
-    return ET.Element("path", {"d": _short_path(element.attrib["d"])} | look)
+        ET.SubElement(self.svg, "text", place).text = shown
+
+    def element(self) -> Markup:
+        """The element, for a page."""
+        from markupsafe import Markup
+
+        size = {"width": _short(self.right - self.left), "height": _short(self.bottom - self.top)}
+        self.svg.attrib |= {"viewBox": f"{_short(self.left)} {_short(self.top)} {' '.join(size.values())}", **size}
+        return Markup(ET.tostring(self.svg, encoding="unicode"))
 
 
-def _short_path(path: str) -> str:
-    return " ".join(part if part.isalpha() else _short(part) for part in path.split())
+def _short(number: float) -> str:
+    """A number to a hundredth of a pixel.
 
-
-def _short(number: str) -> str:
-    """A number to a hundredth of a pixel."""
-    return f"{float(number):.2f}".rstrip("0").rstrip(".")
+    >>> _short(17.0), _short(-0.001), _short(2.345)
+    ('17', '0', '2.35')
+    """
+    return f"{round(number, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
