@@ -213,9 +213,7 @@ def _differences(
 
     An arc has the score of an edge and of the token it leads to.
     """
-    k = lattice.edges.n_labels
     starts = offsets_of(lengths)[:-1]
-    keys = owners_of(lattice.offsets) * k + lattice.labels
     first_arcs = starts + np.arange(len(starts))
     total = np.add.reduceat(arcs[0], first_arcs) - np.add.reduceat(arcs[1], first_arcs)
     own, edges = np.zeros(len(tokens)), np.zeros(len(tokens))
@@ -223,7 +221,7 @@ def _differences(
         inside, there = position + after < lengths, position + after <= lengths
         node = np.zeros(len(tokens))
         for sign, path in zip((1, -1), paths, strict=True):
-            at = np.searchsorted(keys, (tokens + after)[inside] * k + path[(starts + position + after)[inside]])
+            at = lattice.places((tokens + after)[inside], path[(starts + position + after)[inside]])
             node[inside] += sign * lattice.scores[at].astype(np.float64)
         arc = (first_arcs + position + after)[there]
         edges[there] += arcs[0][arc] - arcs[1][arc]

@@ -257,11 +257,19 @@ class Lattice:
             at += n * length
         return found
 
-    def shares(self, labels: Ids, marginals: F32) -> F64:
-        """The probability of one label per token, from the `marginals` of the candidates."""
-        k, n = self.edges.n_labels, len(labels)
-        keys = owners_of(self.offsets) * k + self.labels
-        return np.minimum(marginals[np.searchsorted(keys, np.arange(n) * k + labels)].astype(np.float64), 1.0)
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        """The token and the label of each candidate as one number, ascending."""
+        return owners_of(self.offsets) * self.edges.n_labels + self.labels
+
+    def places(self, tokens: NDArray[np.int64], labels: Ids) -> NDArray[np.int64]:
+        """The candidates of some tokens with these labels."""
+        return np.searchsorted(self._keys, tokens * self.edges.n_labels + labels)
+
+    def shares(self, labels: Ids, marginals: F32, first: int = 0) -> F64:
+        """The probability of one label per token from ``first``, from the `marginals` of the candidates."""
+        places = self.places(np.arange(first, first + len(labels)), labels)
+        return np.minimum(marginals[places].astype(np.float64), 1.0)
 
     def entities(self) -> list[list[Entity]]:
         """The spans of each sentence's best labelling, with their probabilities.
@@ -275,18 +283,11 @@ class Lattice:
             )
         found = [spans(labels) for labels in self.tag()]
         probabilities = self.span_probabilities(found)
-        words = None if self.words is None else self.words.strings.to_list()
-
-        def text(start: int, stop: int) -> str:
-            return (
-                ""
-                if self.words is None or words is None
-                else " ".join(words[i] for i in self.words.ids[start:stop].tolist())
-            )
+        words = [] if self.words is None else self.words.values()
 
         return [
             [
-                Entity(span.type, span.start, span.stop, text(first + span.start, first + span.stop), p)
+                Entity(span.type, span.start, span.stop, " ".join(words[first + span.start : first + span.stop]), p)
                 for span, p in zip(own, shares, strict=True)
             ]
             for first, own, shares in zip(self.sentences.tolist(), found, probabilities, strict=False)

@@ -242,7 +242,8 @@ class Tagger(Questions, FrameTagging):
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
-            raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+            has = f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}"
+            raise DataError(has, f"use {Argument('columns')}")
         if separator and len(separator.encode()) > 1:
             raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
         between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")
