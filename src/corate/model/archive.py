@@ -1,7 +1,7 @@
-"""Where the model file is checked: the schema of its tensors and header, and saving and loading of taggers.
+"""Where the model file is checked, and what a tagger's pickle may name: the schema, saving and loading of taggers.
 
 `SCHEMA` declares every tensor. A file with a correct hash but inconsistent content is refused. A pickle of a tagger
-contains the bytes of its model file and the name of its feature function, and nothing else: the same checks apply.
+names `from_bytes` and its feature function, and has the bytes of the model file, so that the same checks apply.
 """
 
 from __future__ import annotations
@@ -100,8 +100,7 @@ _TENSORS = {tensor for part in SCHEMA for _, tensor, _ in _members(part)}
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
-    tensors, header = _content(tagger, counts, half)
-    return tensor_file.write(path, tensors, header, _version(header))
+    return save_streamed(tagger, path, {}, counts=counts, half=half)
 
 
 def save_streamed(
@@ -442,7 +441,7 @@ def _put(tensors: Tensors, part: str, *arrays: NDArray[Any], half: bool = False)
     for (member, tensor, dtype), array in zip(_members(part), arrays, strict=True):
         if dtype == "f4" and half and np.abs(array).max(initial=0) > float(np.finfo(np.float16).max):
             raise ModelError("the model has scores that do not fit in 16 bits; save it without half")
-        if dtype == "f4":
+        if dtype in ("f4", "u1"):
             tensors[tensor] = array.astype(np.float16) if half else array
         else:
             tensors[tensor] = tensor_file.narrow(np.diff(array) if member == "lengths" else array)

@@ -1,4 +1,7 @@
-"""Questions about the labels of one sentence that a tagger answers, beyond the best labels."""
+"""The answers of a tagger about the labels of one sentence, beyond the best labels. A new answer is a method here.
+
+Each asks a `Lattice`, which answers for many sentences by one native call.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
 from corate.model.notebook import LabelledText, labelled_text
 
-__all__ = ["Questions"]
+__all__ = ["Answers"]
 
 
-class Questions:
+class Answers:
     """Methods of :class:`~corate.Tagger`. All answers are exact. ``constraints`` limit the labellings that count.
 
     >>> import corate
