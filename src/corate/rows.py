@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "LabelRows",
     "Ragged",
     "SparseRows",
+    "cuts",
     "distinct",
     "offsets_of",
     "owners_of",
@@ -59,6 +61,16 @@ def owners_of(offsets: Offsets) -> Int64:
     [0, 0, 2, 2, 2]
     """
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def cuts(offsets: Offsets, entries: int) -> list[tuple[int, int]]:
+    """Pieces of whole rows of about so many entries: the first row of each piece, and the first one after it.
+
+    >>> cuts(np.array([0, 2, 4, 5, 9]), 3)
+    [(0, 2), (2, 4)]
+    """
+    starts = np.searchsorted(offsets, np.arange(0, max(int(offsets[-1]), 1), entries))
+    return [(a, b) for a, b in pairwise([*np.unique(starts).tolist(), len(offsets) - 1]) if a < b]
 
 
 def take_rows(offsets: Offsets, rows: NDArray[np.integer[Any]]) -> tuple[Offsets, Int64]:

@@ -1,4 +1,4 @@
-"""Spans (entities, phrases) as one label per token, in IOB1, IOB2, IOBES, BILOU, BMEWO or BMES.
+"""The rules of spans (entities, phrases), with one label per token: IOB1, IOB2, IOBES, BILOU, BMEWO and BMES.
 
 A span label is a prefix, a hyphen and a type (``B-LOC``), or only the prefix if there is one type. ``O`` is outside
 every span.

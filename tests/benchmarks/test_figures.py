@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from benchmarks import charts, tables
-from corate.counting.counted_words import FREQUENT_SHARE
+from corate.counting.stored_counts import FREQUENT_SHARE
 from corate.features import lexicons
 from corate.formats import detection
 from corate.graphs import triangulation

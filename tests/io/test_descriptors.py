@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 import corate
-from corate.io.descriptors import buffered
+from corate.io.atomic import buffered
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes always block on Windows")
 CORPUS = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]] * 20_000)

@@ -6,7 +6,7 @@ import pytest
 import corate
 from corate import _native
 from corate.errors import ModelError
-from corate.model import pair_memory
+from corate.model import lattice as lattices
 from corate.model.lattice import Lattice
 
 
@@ -32,8 +32,8 @@ def test_fifteen_thousand_labels_are_refused_with_the_memory(ask):
 
 
 def test_the_bound_depends_on_bytes_threads_and_free_memory(monkeypatch):
-    monkeypatch.setattr(pair_memory, "FEW_BYTES", 0)
-    monkeypatch.setattr(pair_memory, "MOST_BYTES", 4 * 50**2)
+    monkeypatch.setattr(lattices, "FEW_BYTES", 0)
+    monkeypatch.setattr(lattices, "MOST_BYTES", 4 * 50**2)
     lattice(50, (2, 2)).marginals()
     with pytest.raises(ModelError, match="use fewer threads"):
         lattice(50, (2, 2), threads=2).marginals()
@@ -41,15 +41,15 @@ def test_the_bound_depends_on_bytes_threads_and_free_memory(monkeypatch):
     lattice(50, (3,), threads=8).marginals()  # one sentence, so one thread
     with pytest.raises(ModelError, match="51 candidate"):
         lattice(51).marginals()
-    monkeypatch.setattr(pair_memory, "free_memory", lambda: 4 * 20**2)
+    monkeypatch.setattr(lattices, "free_memory", lambda: 4 * 20**2)
     lattice(20).marginals()
     with pytest.raises(ModelError, match="21 candidate"):
         lattice(21).marginals()
 
 
 def test_best_labels_need_no_pairs(monkeypatch):
-    monkeypatch.setattr(pair_memory, "FEW_BYTES", 0)
-    monkeypatch.setattr(pair_memory, "MOST_BYTES", 0)
+    monkeypatch.setattr(lattices, "FEW_BYTES", 0)
+    monkeypatch.setattr(lattices, "MOST_BYTES", 0)
     tagger = corate.train(corate.read(b"a\tX\nb\tY\n\nb\tX\n"), "empirical", all_labels=True)
     assert len(tagger.tag(["a", "b"])) == 2
     with pytest.raises(ModelError, match="2 candidate labels"):

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from corate.cli.terminal import print_line, redirect_to_null
 from corate.errors import Argument, CorateError, CorateWarning, InterruptedWarning
-from corate.io.descriptors import buffered
+from corate.io.atomic import buffered
 
 __all__ = [
     "EXIT_CODES",

@@ -12,6 +12,7 @@ from corate.corpus.corpus import (
     default_names,
     feature_lists,
     listed,
+    word_column,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "default_names",
     "feature_lists",
     "listed",
+    "word_column",
 ]

@@ -28,7 +28,7 @@ from corate.spans import convert
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 
-__all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus"]
+__all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus", "word_column"]
 
 #: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
@@ -296,8 +296,7 @@ class Corpus:
     @property
     def word(self) -> Column | None:
         """The column of the words: the one with the name ``word``, else the first one; None if there are no columns."""
-        named = next((c for c in self.columns if c.name == "word"), None)
-        return named if named is not None else (self.columns[0] if self.columns else None)
+        return self.column(word_column([c.name for c in self.columns])) if self.columns else None
 
     def tokens(self, sentence: int) -> list[str]:
         """The words of the sentence with this index, counted from 0. The index -1 is the last sentence.
@@ -425,6 +424,15 @@ class Corpus:
         order = np.random.default_rng(check_seed(seed)).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
+
+
+def word_column(names: Sequence[str]) -> str:
+    """The name of the column of the words: ``word`` if there is such a column, else the first one.
+
+    >>> word_column(["pos", "word"]), word_column(["form", "pos"])
+    ('word', 'form')
+    """
+    return "word" if "word" in names else names[0]
 
 
 def _check_alike(pieces: Sequence[Corpus]) -> None:

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 
@@ -19,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus.corpus import Column, Corpus
+from corate.corpus.corpus import Column, Corpus, word_column
 from corate.display import counted
 from corate.errors import Argument, DataError
 from corate.memory import shown_memory
-from corate.rows import offsets_of
+from corate.rows import cuts, offsets_of
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 
@@ -153,7 +152,7 @@ class StoredCorpus:
     @property
     def word(self) -> str:
         """The column that holds the words, as in a corpus."""
-        return "word" if "word" in self.columns else self.columns[0]
+        return word_column(self.columns)
 
     def sentences(self, start: int, stop: int) -> Corpus:
         """The sentences from ``start`` to ``stop``."""
@@ -170,9 +169,7 @@ class StoredCorpus:
 
     def cuts(self, tokens: int) -> list[tuple[int, int]]:
         """The first sentence of each piece of about so many tokens, and the first one after it."""
-        starts = np.searchsorted(self.offsets, np.arange(0, max(self.n_tokens, 1), tokens), side="left")
-        ends = [*np.unique(starts).tolist(), len(self)]
-        return [(a, b) for a, b in pairwise(ends) if a < b]
+        return cuts(self.offsets, tokens)
 
     def pieces(self, tokens: int) -> Iterator[Corpus]:
         """All sentences, in pieces of about so many tokens."""

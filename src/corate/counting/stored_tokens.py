@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.counts import Tokens
-from corate.rows import offsets_of
+from corate.rows import cuts, offsets_of
 from corate.types import Ids, Offsets
 
 __all__ = ["PIECE_TOKENS", "StoredTokens"]
@@ -64,8 +63,7 @@ class StoredTokens:
     def label_pieces(self) -> Iterator[Tokens]:
         """The labels of pieces of whole sentences, without features and words."""
         labels, offsets = self.labels(), self.offsets
-        starts = np.searchsorted(offsets, np.arange(0, offsets[-1], PIECE_TOKENS))
-        for first, end in pairwise([*np.unique(starts).tolist(), len(offsets) - 1]):
+        for first, end in cuts(offsets, PIECE_TOKENS):
             own = labels[int(offsets[first]) : int(offsets[end])]
             yield Tokens(np.zeros((0, len(own)), np.int32), None, own, offsets[first : end + 1] - offsets[first])
 

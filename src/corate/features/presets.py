@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from corate.corpus import word_column
 from corate.errors import Argument, FeatureError
 from corate.features.templates import Template, parse_list
 from corate.features.word_functions import unknown
@@ -28,7 +29,7 @@ ends_with(word[0], ity)
 ends_with(word[0], ies)
 """
 
-_WORD_WINDOW = """
+_WINDOW = """
 word[-2]
 word[-1]
 word[0]
@@ -36,10 +37,9 @@ word[1]
 word[2]
 word[-1]|word[0]
 word[0]|word[1]
-lower(word[0])
 """
 
-_POS = f"""{_WORD_WINDOW}
+_AFFIXES = """
 prefix(word[0], 1)
 prefix(word[0], 2)
 prefix(word[0], 3)
@@ -48,6 +48,11 @@ suffix(word[0], 1)
 suffix(word[0], 2)
 suffix(word[0], 3)
 suffix(word[0], 4)
+"""
+
+_POS = f"""{_WINDOW}
+lower(word[0])
+{_AFFIXES}
 suffix(word[0], 5)
 short_shape(word[0])
 letter_class(word[0])
@@ -58,15 +63,9 @@ related_start(word[0])
 related_end(word[0])
 """
 
-_NER = f"""{_WORD_WINDOW}
-prefix(word[0], 1)
-prefix(word[0], 2)
-prefix(word[0], 3)
-prefix(word[0], 4)
-suffix(word[0], 1)
-suffix(word[0], 2)
-suffix(word[0], 3)
-suffix(word[0], 4)
+_NER = f"""{_WINDOW}
+lower(word[0])
+{_AFFIXES}
 shape(word[-1])
 shape(word[0])
 shape(word[1])
@@ -83,19 +82,13 @@ pos[1]
 """
 
 #: The usual window for CoNLL-2000 (words and word pairs; parts of speech, their pairs and triples), and spelling.
-_CHUNKING = """
+_CHUNKING = f"""
 lower(word[0])
 prefix(word[0], 3)
 suffix(word[0], 2)
 suffix(word[0], 3)
 short_shape(word[0])
-word[-2]
-word[-1]
-word[0]
-word[1]
-word[2]
-word[-1]|word[0]
-word[0]|word[1]
+{_WINDOW}
 pos[-2]
 pos[-1]
 pos[0]
@@ -121,13 +114,9 @@ PRESETS: dict[str, tuple[str, str]] = {
 _POS_NAMES = ("pos", "upos", "xpos", "postag")
 
 
-def _word_column(columns: Sequence[str]) -> str:
-    return "word" if "word" in columns else columns[0]
-
-
 def pos_column(columns: Sequence[str]) -> str | None:
     """The column that holds parts of speech, None if there is none."""
-    return next((p for p in _POS_NAMES if p in columns and p != _word_column(columns)), None)
+    return next((p for p in _POS_NAMES if p in columns and p != word_column(columns)), None)
 
 
 def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
@@ -145,7 +134,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
     if not columns:
         raise FeatureError(f"the preset {name!r} needs words, but the data has only ready-made features and no columns")
-    names, pos = {"word": _word_column(columns)}, pos_column(columns)
+    names, pos = {"word": word_column(columns)}, pos_column(columns)
     if pos is not None:
         names["pos"] = pos
     always, with_pos = PRESETS[name]

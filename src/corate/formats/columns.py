@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,13 +16,12 @@ from corate.display import counted
 from corate.errors import Argument, DataError, placed
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import (
+    Interned,
     Parsed,
+    check_parsed,
     comment_hint,
     corpus_of,
     names_of,
-    nothing_error,
-    refuse_nul,
-    warn_skipped,
 )
 from corate.formats.rows import BLANK_LINE, fields_of, first_row, misfits
 from corate.formats.writing import check_values, has_values, rows_to_text
@@ -37,17 +38,9 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     Corpus(1 sentence, 2 tokens, columns: word, 2 labels)
     """
     _, parsed = _parse(data, options)
-    refuse_nul(parsed, name, options)
-    columns, sentences, line, width, skipped = parsed
-    empty = len(sentences) == 1
-    if line >= 0 and not (options.skip_bad and (options.width or not empty)):
-        first = not columns or len(columns[0][0]) == 0
-        raise _ragged_error(data, name, line, width, len(columns), first, options)
-    warn_skipped(name, skipped, line + options.lines_before)
-    if empty:
-        raise nothing_error(name, data)
+    check_parsed(parsed, data, name, options, partial(_ragged_error, data, name, parsed[0], options))
     with placed(file=name):
-        return corpus_of(parsed, list(names_of(len(columns), options)))
+        return corpus_of(parsed, list(names_of(len(parsed[0]), options)))
 
 
 def width_of(row: bytes, separator: str | None) -> int:
@@ -121,8 +114,10 @@ def _spaced(parsed: Parsed) -> bool:
 
 
 def _ragged_error(
-    data: bytes, name: str, line: int, found: int, width: int, first: bool, options: Options
+    data: bytes, name: str, before: Sequence[Interned], options: Options, line: int, found: int
 ) -> DataError:
+    """The error about a row of another width than the columns ``before`` it."""
+    width, first = len(before), not before or len(before[0][0]) == 0
     rows = first_row(data, options.comment), data.split(b"\n", line)[line - 1]
     hint = comment_hint(*rows, comment=options.comment)
     columns = counted(found, "column")

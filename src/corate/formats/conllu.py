@@ -18,7 +18,7 @@ from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
 from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.reading import check_parsed, columns_of, word_of
 from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
 from corate.spans import are_spans
 
@@ -113,16 +113,12 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     names, positions = _observed(options, place)
     labelled = list(place.columns) if options.labelled else []
     parsed = _native.parse_conllu(data, positions + labelled, options.skip_bad)
-    refuse_nul(parsed, name, options)
-    line, skipped = parsed[2], parsed[4]
-    if line >= 0 and (len(parsed[1]) == 1 or not options.skip_bad):
-        row = data.split(b"\n", line)[line - 1]
-        raise DataError(
-            f"{bad_row(row)}", f"or omit such lines with {Argument('skip_bad', True)}", **options.place(name, line)
-        )
-    if len(parsed[1]) == 1:
-        raise nothing_error(name, data)
-    warn_skipped(name, skipped, line + options.lines_before)
+
+    def bad(line: int, width: int) -> DataError:
+        row, remedy = data.split(b"\n", line)[line - 1], f"or omit such lines with {Argument('skip_bad', True)}"
+        return DataError(bad_row(row), remedy, **options.place(name, line))
+
+    check_parsed(parsed, data, name, options, bad)
     built = columns_of(parsed, [*names, *("label" for _ in labelled)])
     observed = tuple(built[: len(names)])
     labels = _labels(built[len(names) :], place, name) if labelled else None

@@ -74,10 +74,10 @@ def detect(data: bytes, name: str, *, comment: str | None = None, kind: Kind = "
     rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
         return "text" if kind == "words" else "columns"  # its reader reports the problem
-    formats = sorted(map(format_of, FORMATS), key=lambda format: format.plain)
-    found = next((format.name for format in formats if format.fits(Head(data[:_HEAD_BYTES], lines, rows, kind))), None)
-    if found is not None:
-        return found
+    beginning = Head(data[:_HEAD_BYTES], lines, rows, kind)
+    for format in sorted(map(format_of, FORMATS), key=lambda format: format.plain):
+        if format.fits is not None and format.fits(beginning):
+            return format.name
     raise DataError(
         "cannot detect the format from the first lines",
         f"name it with {Argument('format')}: {', '.join(FORMATS)}"

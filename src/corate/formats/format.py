@@ -81,7 +81,8 @@ class Format:
         token: what a token is, for the documentation.
         read: a corpus from UTF-8 bytes, their name in messages, and the options.
         write: the text of a corpus with labels, which may be None; None if the format is only read.
-        fits: whether the beginning of a text is in the format.
+        fits: whether the beginning of a text is in the format; None if that cannot be recognised, so that the format is
+            read only if it is named, or if the suffix tells.
         plain: whether other formats also have such rows, so that ``fits`` is asked after those of other formats.
         suffixes: the suffixes of files in the format.
         takes: the arguments of ``read`` and ``write`` that are for some formats only.
@@ -97,7 +98,7 @@ class Format:
     token: str
     read: Callable[[bytes, str, Options], Corpus]
     write: Callable[[Corpus, Column | None, Writing], str] | None = None
-    fits: Callable[[Head], bool] = lambda head: False
+    fits: Callable[[Head], bool] | None = None
     plain: bool = False
     suffixes: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()

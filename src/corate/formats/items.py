@@ -19,7 +19,7 @@ from corate import _native
 from corate.corpus import Attributes, Column, Corpus
 from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.reading import check_parsed, columns_of, warn_skipped
 from corate.formats.writing import check_values, rows_to_text
 
 __all__ = ["ITEMS", "read", "write"]
@@ -43,10 +43,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             file=name,
         )
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
-    refuse_nul(parsed, name, options)
-    sentences = parsed[1]
-    if len(sentences) == 1:
-        raise nothing_error(name, data)
+    check_parsed(parsed, data, name, options)
     labels, names, texts = columns_of(parsed, ["label", "attribute", "value"])
     with np.errstate(over="ignore"):  # a too large value becomes infinite, which is an error
         numbers = np.asarray([_number(text) for text in texts.strings.to_list()]).astype(np.float32)
@@ -59,7 +56,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         warn_skipped(name, int(bad.sum()), int(lines[first]) + options.lines_before)
     plain = bool(np.all(values == 1.0))
     attributes = Attributes(ends, names.ids, names.strings, None if plain else values)
-    corpus = Corpus((), sentences, labels if options.labelled else None, attributes)
+    corpus = Corpus((), parsed[1], labels if options.labelled else None, attributes)
     return _without(corpus, bad) if bad.any() else corpus
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice, pairwise
@@ -93,12 +93,12 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             results = _results(task) if options.labelled else []
             if not found or results is None:
                 continue
-            units = _utf16_places(text) if _counts_utf16(text, results) else None
-            spans = _spans(text, results, units, skipped)
+            utf16 = _counts_utf16(text, results)
+            spans = _spans(text, results, _places_of(text, utf16=utf16), skipped)
             labels.append(_labels(text, found, spans, options.widen_spans, skipped))
             texts.append(text)
             tokens.append(found)
-            records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
+            records.append({"task": task, "member": member, "utf16": utf16, **_names(task)})
     if not texts:
         raise _nothing(name, skipped, options)
     warn_skipped(name, skipped.count, skipped.first, "record", "task")
@@ -210,13 +210,13 @@ def _control(record: Mapping[str, Any]) -> dict[str, str]:
 # -- characters ------------------------------------------------------------------------------------------------------
 
 
-def _utf16_places(text: str) -> list[int]:
-    """The offset of each character and of the end, in UTF-16 code units.
+def _places_of(text: str, *, utf16: bool) -> Sequence[int]:
+    """The offset of each character and of the end, in code points or in UTF-16 code units.
 
-    >>> _utf16_places("a😀b")
-    [0, 1, 3, 4]
+    >>> [*_places_of("a😀b", utf16=False)], _places_of("a😀b", utf16=True)
+    ([0, 1, 2, 3], [0, 1, 3, 4])
     """
-    return [0, *accumulate(1 + (char > "\uffff") for char in text)]
+    return [0, *accumulate(1 + (char > "\uffff") for char in text)] if utf16 else range(len(text) + 1)
 
 
 def _counts_utf16(text: str, results: list[dict[str, Any]]) -> bool:
@@ -224,25 +224,21 @@ def _counts_utf16(text: str, results: list[dict[str, Any]]) -> bool:
     if not text or max(text) <= "\uffff":
         return False
     values = [value for item in results if isinstance(value := item.get("value"), dict) and value.get("text")]
-    units = _utf16_places(text)
 
-    def fit(places: list[int] | None) -> int:
-        found = [_between(text, value.get("start"), value.get("end"), places) for value in values]
+    def fit(places: Sequence[int]) -> int:
+        found = [_between(places, value.get("start"), value.get("end")) for value in values]
         pairs = [(text[slice(*own)], v["text"]) for own, v in zip(found, values, strict=True) if own is not None]
         return sum((own == shown) + _same(own, shown) for own, shown in pairs)
 
-    return fit(units) > fit(None)
+    return fit(_places_of(text, utf16=True)) > fit(_places_of(text, utf16=False))
 
 
-def _between(text: str, start: Any, stop: Any, units: list[int] | None) -> tuple[int, int] | None:
-    """The characters between two offsets; None if there are no such offsets in the text."""
-    if type(start) is not int or type(stop) is not int or start < 0:
+def _between(places: Sequence[int], start: Any, stop: Any) -> tuple[int, int] | None:
+    """The characters between two offsets; None if there are no such offsets among the places of the characters."""
+    if type(start) is not int or type(stop) is not int or not 0 <= start <= stop <= places[-1]:
         return None
-    if units is None:
-        return (start, stop) if start <= stop <= len(text) else None
-    found = bisect_left(units, start), bisect_left(units, stop)
-    fits = start <= stop <= units[-1] and units[found[0]] == start and units[found[1]] == stop
-    return found if fits else None
+    found = bisect_left(places, start), bisect_left(places, stop)
+    return found if (places[found[0]], places[found[1]]) == (start, stop) else None
 
 
 def _same(text: str, shown: Any) -> bool:
@@ -250,16 +246,16 @@ def _same(text: str, shown: Any) -> bool:
     return isinstance(shown, str) and text.split() == shown.replace("\\n", "\n").split()
 
 
-def _spans(text: str, results: list[dict[str, Any]], units: list[int] | None, skipped: _Skipped) -> list[_Span]:
+def _spans(text: str, results: list[dict[str, Any]], places: Sequence[int], skipped: _Skipped) -> list[_Span]:
     """The spans of a task, from left to right."""
     found = set()
     for item in results:
         with skipped.unless(_SpanError):
-            found.add(_span(text, item.get("value"), units))
+            found.add(_span(text, item.get("value"), places))
     return sorted(filter(None, found), key=lambda span: (span.start, -span.stop, span.label))
 
 
-def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
+def _span(text: str, value: Any, places: Sequence[int]) -> _Span | None:
     """One span; None if it has no label."""
     if not isinstance(value, dict):
         raise _SpanError("a span has no value", _REMEDY)
@@ -269,7 +265,7 @@ def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
     place = f"the span {_short(shown)} ({start} to {stop})"
     if not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str) or not labels[0]:
         raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one", _REMEDY)
-    found = _between(text, start, stop, units)
+    found = _between(places, start, stop)
     if found is None:
         raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}", _REMEDY)
     if shown is not None and not _same(text[found[0] : found[1]], shown):
@@ -393,24 +389,19 @@ def _written_spans(
     """The spans of a sentence as Label Studio has them."""
     text, record = texts.texts[sentence], texts.records[sentence]
     starts, stops = texts.starts[tokens].tolist(), texts.stops[tokens].tolist()
+    offsets = _places_of(text, utf16=bool(record.get("utf16")))
     names = {key: record.get(key, name) for key, name in _TAGS.items()}
     results = []
     for i, span in enumerate(found):
         if not span.type:
             raise DataError("the labels have no types, as in B-PER, and spans of Label Studio have a label; add types")
         start, stop = starts[span.start], stops[span.stop - 1]
-        extra = (_extra_units(text[:start]), _extra_units(text[:stop])) if record.get("utf16") else (0, 0)
         result: dict[str, Any] = {"id": f"corate-{i}", **names, "type": "labels"}
         if scores is not None:
             result["score"] = round(float(scores[i]), 6)
-        places = {"start": start + extra[0], "end": stop + extra[1], "text": text[start:stop]}
+        places = {"start": offsets[start], "end": offsets[stop], "text": text[start:stop]}
         results.append({**result, "value": {**places, "labels": [span.type]}})
     return results
-
-
-def _extra_units(text: str) -> int:
-    """How many more UTF-16 code units than characters a text has."""
-    return sum(char > "\uffff" for char in text)
 
 
 # -- the format ------------------------------------------------------------------------------------------------------

@@ -13,14 +13,7 @@ from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
 from corate.display import counted
 from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import (
-    Parsed,
-    corpus_of,
-    nothing_error,
-    refuse_nul,
-    warn_skipped,
-    word_of,
-)
+from corate.formats.reading import check_parsed, corpus_of, nothing_error, word_of
 from corate.formats.rows import fields_of
 from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import check_values, sentences_of, words_to_write
@@ -39,7 +32,9 @@ def _read_text(data: bytes, name: str, options: Options) -> Corpus:
     Corpus(2 sentences, 6 tokens, columns: word)
     """
     parsed = _native.parse_lines(data, False, options.comment or "", options.skip_bad)
-    return _corpus(parsed, data, name, _names(options, (word_of(options.layout),), name), options)
+    names = _names(options, (word_of(options.layout),), name)
+    check_parsed(parsed, data, name, options)
+    return corpus_of(parsed, names)
 
 
 def _read_slashed(data: bytes, name: str, options: Options) -> Corpus:
@@ -50,16 +45,15 @@ def _read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     """
     names = _names(options, (word_of(options.layout), "label" if options.labelled else "_"), name)
     parsed = _native.parse_lines(data, True, options.comment or "", options.skip_bad)
-    line, skipped = parsed[2], parsed[4]
-    if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
-        raise DataError(
-            f"the token {_without_label(data, line)!r} is not word/label",
-            f"fix it, or omit such tokens with {Argument('skip_bad', True)}",
-            **options.place(name, line),
+
+    def bad(line: int, width: int) -> DataError:
+        remedy = f"fix it, or omit such tokens with {Argument('skip_bad', True)}"
+        return DataError(
+            f"the token {_without_label(data, line)!r} is not word/label", remedy, **options.place(name, line)
         )
-    corpus = _corpus(parsed, data, name, names, options)
-    warn_skipped(name, skipped, line + options.lines_before, "token")
-    return corpus
+
+    check_parsed(parsed, data, name, options, bad, "token")
+    return corpus_of(parsed, names)
 
 
 def _read_raw(data: bytes, name: str, options: Options) -> Corpus:
@@ -111,13 +105,6 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
             f"{Argument('columns')} has {counted(len(names), 'name')} ({', '.join(names)})"
         )
     return list(names)
-
-
-def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str], options: Options) -> Corpus:
-    refuse_nul(parsed, name, options)
-    if len(parsed[1]) == 1:
-        raise nothing_error(name, data)
-    return corpus_of(parsed, names)
 
 
 def _without_label(data: bytes, line: int) -> str:

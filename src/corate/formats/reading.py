@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Column, Corpus, StringTable, default_names
+from corate.corpus import Column, Corpus, StringTable, default_names, word_column
 from corate.display import counted
 from corate.errors import Argument, DataError
 from corate.formats.format import Options
 
 __all__ = [
+    "Interned",
     "NoSentenceError",
     "Parsed",
     "SkippedWarning",
+    "check_parsed",
     "check_separator",
     "columns_of",
     "comment_hint",
@@ -24,7 +26,6 @@ __all__ = [
     "labels_apart",
     "names_of",
     "nothing_error",
-    "refuse_nul",
     "warn_skipped",
     "word_of",
 ]
@@ -99,7 +100,7 @@ def word_of(layout: tuple[str, ...]) -> str:
     ('word', 'form')
     """
     observed = [name for name in layout if name not in ("label", "_")]
-    return observed[0] if observed and "word" not in observed else "word"
+    return word_column(observed) if observed else "word"
 
 
 def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
@@ -121,15 +122,29 @@ def labels_apart(columns: Iterable[Column]) -> tuple[tuple[Column, ...], Column 
     return tuple(by_name.values()), label
 
 
-def refuse_nul(parsed: Parsed, name: str, options: Options) -> None:
-    """Raise DataError if the parser found a NUL byte, which is not valid in text."""
-    line, width = parsed[2:4]
+def check_parsed(
+    parsed: Parsed,
+    data: bytes,
+    name: str,
+    options: Options,
+    bad: Callable[[int, int], DataError] = lambda line, width: DataError("a malformed row"),
+    what: str = "row",
+) -> None:
+    """Raise DataError, or warn with ``skip_bad``, for what the parser found wrong, and for text without a sentence.
+
+    ``bad`` makes the error of the first malformed row, from its line in the data and its number of columns.
+    """
+    sentences, line, width, skipped = parsed[1:]
+    empty = len(sentences) == 1
     if line >= 0 and width < 0:
-        raise DataError(
-            "a NUL byte",
-            f"is this a text file, or one that needs {Argument('encoding', 'utf-16')}?",
-            **options.place(name, line),
-        )
+        remedy = f"is this a text file, or one that needs {Argument('encoding', 'utf-16')}?"
+        raise DataError("a NUL byte", remedy, **options.place(name, line))
+    if line >= 0 and not (options.skip_bad and (options.width or not empty)):
+        raise bad(line, width)
+    if skipped:
+        warnings.warn(SkippedWarning(name, skipped, line + options.lines_before, what), stacklevel=4)
+    if empty:
+        raise nothing_error(name, data)
 
 
 class NoSentenceError(DataError):

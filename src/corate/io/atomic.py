@@ -1,16 +1,17 @@
-"""Atomic writing: a file appears complete or not at all."""
+"""Writing that loses nothing: a file appears complete or not at all, and a stream takes every byte."""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-__all__ = ["check_writable", "descriptor_of", "named", "partial_of", "replacing", "write_text"]
+__all__ = ["buffered", "check_writable", "descriptor_of", "named", "partial_of", "replacing", "write_text"]
 
 #: Linux follows as many links.
 _MOST_LINKS = 40
@@ -162,3 +163,42 @@ def _flush_directory(directory: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def buffered(descriptor: int, name: str) -> io.BufferedWriter:
+    """A stream that writes every byte to an open descriptor, or raises OSError with ``name`` as its filename.
+
+    Python's own streams lose bytes without an error if they are unbuffered, and fail if the descriptor does not block.
+    This one waits until the descriptor takes more. The descriptor stays open when the stream is closed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     with buffered(file.fileno(), "a file") as stream:
+    ...         size = stream.write(b"hello")
+    ...     _ = file.seek(0)
+    ...     file.read()
+    b'hello'
+    """
+    with named(name):
+        os.fstat(descriptor)
+    return io.BufferedWriter(_Descriptor(descriptor, name))
+
+
+class _Descriptor(io.FileIO):
+    """An open descriptor. A write may be short, but writes at least one byte."""
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        super().__init__(descriptor, "wb", closefd=False)
+        self.name = name
+
+    def write(self, data: Any) -> int:
+        with named(self.name):
+            while (written := self._write(data)) is None:
+                import select
+
+                select.select((), (self,), ())
+        return written
+
+    def _write(self, data: Any) -> int | None:
+        """The number of bytes written; None if the descriptor takes none now."""
+        return super().write(data)

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from corate.errors import Argument, DataError
 from corate.io.compression import compression_of, decompress, undecided
-from corate.io.streams import standard_input
+from corate.io.streams import name_of, opened, read_in_blocks
 
 __all__ = ["cut_at_blank_lines", "cut_at_lines", "open_blocks", "refuse_nul"]
 
@@ -26,37 +26,29 @@ def open_blocks(path: str) -> Iterator[Iterator[tuple[bytes, float | None]]]:
 
     ``-`` is standard input: blocks are returned as they arrive, and the fraction is None.
     """
-    if path == "-":
-        stream: Any = standard_input()
-        yield _blocks(stream, "standard input", stream.read1, 0)
-        return
-    if os.path.isdir(path):
-        raise DataError(f"{path} is a directory; name a file in it")
-    try:
-        file = open(path, "rb")  # noqa: SIM115
-    except FileNotFoundError:
-        raise DataError(f"no such file: {path}") from None
-    with file:
-        yield _blocks(file, path, file.read, os.fstat(file.fileno()).st_size)
+    stream: Any
+    with opened(path) as stream:
+        size = 0 if path == "-" else os.fstat(stream.fileno()).st_size
+        yield _blocks(stream, name_of(path), stream.read if path != "-" else stream.read1, size)
 
 
 def _blocks(
     stream: IO[bytes], name: str, read: Callable[[int], bytes], size: int
 ) -> Iterator[tuple[bytes, float | None]]:
     first = b""
-    for block in _read(read, min(_COMPRESSED_BYTES, BLOCK_BYTES), name):
+    for block in read_in_blocks(read, min(_COMPRESSED_BYTES, BLOCK_BYTES), name):
         first += block
         if not undecided(first):
             break
     compression = compression_of(name, first)
     if compression is None:
-        blocks = _read(read, BLOCK_BYTES, name)
+        blocks = read_in_blocks(read, BLOCK_BYTES, name)
         if first and size:  # a file: the first block is as large as the others, while a pipe is answered at once
-            first += next(_read(read, max(1, BLOCK_BYTES - len(first)), name), b"")
+            first += next(read_in_blocks(read, max(1, BLOCK_BYTES - len(first)), name), b"")
         if first:
             yield first, _fraction(stream, size)
     else:
-        rest = chain([first], _read(stream.read, _COMPRESSED_BYTES, name))
+        rest = chain([first], read_in_blocks(stream.read, _COMPRESSED_BYTES, name))
         blocks = _joined(decompress(rest, compression, name))
     for block in blocks:
         yield block, _fraction(stream, size)
@@ -64,14 +56,6 @@ def _blocks(
 
 def _fraction(stream: IO[bytes], size: int) -> float | None:
     return stream.tell() / size if size else None
-
-
-def _read(read: Callable[[int], bytes], n_bytes: int, name: str) -> Iterator[bytes]:
-    try:
-        while block := read(n_bytes):
-            yield block
-    except OSError as error:
-        raise DataError(f"cannot read {name}: {error.strerror or error}") from error
 
 
 def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -6,16 +6,15 @@ import io
 import os
 import reprlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from corate.errors import DataError
-from corate.io.atomic import descriptor_of, named, replacing
+from corate.io.atomic import buffered, descriptor_of, named, replacing
 from corate.io.compression import SUFFIXES, compressed, compression_of, decompress, undecided
-from corate.io.descriptors import buffered
 from corate.io.encodings import check_encoding, encoded, utf8
 
 __all__ = [
@@ -27,6 +26,8 @@ __all__ = [
     "load",
     "name_of",
     "open_output",
+    "opened",
+    "read_in_blocks",
     "save",
     "standard_input",
     "standard_output",
@@ -116,39 +117,52 @@ def text_blocks(source: Source, encoding: str = "utf-8") -> Iterator[bytes]:
 
 
 def _source_blocks(source: Source, name: str) -> Iterator[bytes | str]:
-    given: Any = source
+    if isinstance(source, bytes):
+        yield from (source[start : start + _CHUNK] for start in range(0, len(source), _CHUNK))
+    elif isinstance(source, str | os.PathLike):
+        with opened(source) as file:
+            yield from read_in_blocks(file.read, _CHUNK, name)
+    elif hasattr(source, "read"):
+        try:
+            yield from read_in_blocks(source.read, _CHUNK, name)
+        except UnicodeDecodeError as error:  # a file opened in text mode
+            raise DataError(f"{error}", "open it in binary mode and name its encoding", file=name) from error
+    else:
+        several = "; read each file, and join them with Corpus.joined" * isinstance(source, list | tuple)
+        raise DataError(
+            "the source must be a path, '-' for standard input, bytes or an open file, not "
+            f"{reprlib.repr(source)}{several}"
+        )
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to read, or standard input for ``-``. Raises DataError if it cannot be opened."""
+    name = name_of(path)
+    if os.fspath(path) == "-":
+        yield standard_input()
+        return
+    if os.path.isdir(path):
+        raise DataError(f"{name} is a directory; name a file in it")
     try:
-        match given:
-            case bytes():
-                yield from (given[start : start + _CHUNK] for start in range(0, len(given), _CHUNK))
-            case str() | os.PathLike() if os.fspath(given) == "-":
-                yield from _read_in_blocks(standard_input())
-            case str() | os.PathLike() if os.path.isdir(given):
-                raise DataError(f"{name} is a directory; name a file in it")
-            case str() | os.PathLike():
-                with open(given, "rb") as file:
-                    yield from _read_in_blocks(file)
-            case _ if hasattr(given, "read"):
-                yield from _read_in_blocks(given)
-            case _:
-                several = "; read each file, and join them with Corpus.joined" * isinstance(given, list | tuple)
-                raise DataError(
-                    "the source must be a path, '-' for standard input, bytes or an open file, not "
-                    f"{reprlib.repr(given)}{several}"
-                )
+        file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
         if "\n" in name:
             raise DataError("no file has such a name; if it is the text itself, give it as bytes") from None
         raise DataError(f"no such file: {name}") from None
-    except UnicodeDecodeError as error:  # a file opened in text mode
-        raise DataError(f"{error}", "open it in binary mode and name its encoding", file=name) from error
     except OSError as error:
         raise DataError(f"cannot read {name}: {error.strerror or error}") from error
+    with file:
+        yield file
 
 
-def _read_in_blocks(file: IO[Any]) -> Iterator[bytes | str]:
-    while block := file.read(_CHUNK):
-        yield block
+def read_in_blocks(read: Callable[[int], Any], size: int, name: str) -> Iterator[Any]:
+    """What ``read`` returns for this size, until there is no more. Raises DataError if it fails."""
+    try:
+        while block := read(size):
+            yield block
+    except OSError as error:
+        raise DataError(f"cannot read {name}: {error.strerror or error}") from error
 
 
 def standard_input() -> IO[bytes]:

@@ -1,6 +1,7 @@
-"""Saving and loading of taggers: the tensors of a tagger and their names in a model file.
+"""Where the model file is checked, and what a tagger's pickle may name: the schema, saving and loading of taggers.
 
-Everything is checked on reading. A file with a correct hash but inconsistent content is refused.
+`SCHEMA` declares every tensor. A file with a correct hash but inconsistent content is refused. A pickle of a tagger
+names `from_bytes` and its feature function, and has the bytes of the model file, so that the same checks apply.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ __all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
-#: Entries of a record that other code uses, where a record has them.
+#: Entries of a record that every model has, and those that other code uses where a record has them.
+_RECORDED = {"method": str, **dict.fromkeys(("sentences", "tokens", "labels", "features"), int)}
 _KINDS = {
     **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source"), str),
     **dict.fromkeys(("settings", "held_out"), dict),
@@ -58,21 +60,47 @@ _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
     *("parts", "by_features", "word_pairs"),
 }
-#: The arrays of the counts of pairs of words, without their lengths.
-_WORD_PAIRS = ("first", "second", "labels", "counts")
-_TENSOR = re.compile(
-    r"(labels|parts|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
-    r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
-    r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
-    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)|attributes\.heads|label_parts\.(lengths|ids)"
-    r"|word_pairs\.(first|second|lengths|labels|counts)"
-)
+#: The members of a header that programs older than a format version ignore, which would then tag wrongly.
+_SINCE = {"joiner": 2, "unseen": 2, "parts": 3, "by_features": 3}
+
+_STRINGS, _PAIRS = {"data": "u1", "offsets": "i8"}, {"first": "u4", "second": "u4"}
+_IDS, _SCORES = {"": "i4"}, {"": "f4"}
+_ROWS = {"lengths": "i4", "labels": "i4", "scores": "f4"}
+#: The tensors of a model file: each part, whose name may contain numbers (#), and its members with their dtypes in
+#: memory. Integers are stored in the smallest unsigned dtype. The members after ``lengths`` are the entries of rows of
+#: these lengths; in memory, ``lengths`` are offsets. A part with the member "" is a single tensor.
+SCHEMA: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("labels", "parts", "attributes", "strings.#", "values.#"), _STRINGS),
+    **dict.fromkeys(("lexicon.#.keys", "lexicon.#.classes"), _STRINGS),
+    **dict.fromkeys(("lexicon.#.values", "attributes.heads"), _IDS),
+    **dict.fromkeys(("prefixes.#", "keys.#"), _PAIRS),
+    **dict.fromkeys(("edges", "rows", "weights", "edge_weights", "triples"), _ROWS),
+    **dict.fromkeys(("edges.row", "edges.col", "bias"), _SCORES),
+    "label_parts": {"lengths": "i4", "ids": "i4"},
+    "word_pairs": {"first": "i4", "second": "i4", "lengths": "i4", "labels": "i4", "counts": "i8"},
+    "counts": {"lengths": "i4", "labels": "i4", "counts": "i8"},
+    "pairs": {"origin": "i4", "to": "i4", "counts": "i8"},
+}
+#: Parts whose strings are distinct.
+_DISTINCT = ("labels", "parts")
+_NUMBER = re.compile(r"\d+")
+
+
+def _members(part: str) -> list[tuple[str, str, str]]:
+    """The members of a part: their names, their tensors and their dtypes.
+
+    >>> _members("keys.7")
+    [('first', 'keys.7.first', 'u4'), ('second', 'keys.7.second', 'u4')]
+    """
+    return [(name, f"{part}.{name}".rstrip("."), dtype) for name, dtype in SCHEMA[_NUMBER.sub("#", part)].items()]
+
+
+_TENSORS = {tensor for part in SCHEMA for _, tensor, _ in _members(part)}
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
-    tensors, header = _content(tagger, counts, half)
-    return tensor_file.write(path, tensors, header, _version(header))
+    return save_streamed(tagger, path, {}, counts=counts, half=half)
 
 
 def save_streamed(
@@ -102,9 +130,7 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 def _version(header: dict[str, Any]) -> int:
     """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
-    if "parts" in header["model"] or "by_features" in header["model"]:
-        return 3
-    return 2 if "joiner" in header or "unseen" in header["model"] else 1
+    return max([1, *(_SINCE.get(member, 1) for member in (*header, *header["model"]))])
 
 
 def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[str, Any]]:
@@ -175,7 +201,7 @@ def _checked(tensors: Tensors, header: dict[str, Any], features: FeatureFunction
 def _refuse_unknown(tensors: Tensors, header: dict[str, Any]) -> None:
     """Refuse a model with parts that this version does not support: it would give other labels without them."""
     unknown = sorted(
-        {name for name in tensors if _TENSOR.fullmatch(name) is None}
+        {name for name in tensors if _NUMBER.sub("#", name) not in _TENSORS}
         | (header.keys() - _HEADER)
         | (header["model"].keys() - _MODEL)
     )
@@ -221,10 +247,8 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
 
 def _get_record(header: dict[str, Any]) -> dict[str, Any]:
     record = header["record"]
-    if not isinstance(record, dict) or not isinstance(record.get("method"), str):
-        raise ModelError("the model does not record how it was trained; train it again")
-    if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
-        raise ModelError("the model does not record what it was trained on; train it again")
+    if not isinstance(record, dict) or not all(isinstance(record.get(n), kind) for n, kind in _RECORDED.items()):
+        raise ModelError("the model does not record how and on what it was trained; train it again")
     for name, kind in _KINDS.items():
         if not isinstance(record.get(name), kind | None):
             raise ModelError(
@@ -254,14 +278,13 @@ def _get_bins(header: dict[str, Any], joiner: str) -> Bins | None:
 
 def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary) -> None:
     for i in range(len(vocabulary.columns)):
-        _put_strings(tensors, f"strings.{i}", StringTable(*vocabulary.map.strings(i)))
+        _put(tensors, f"strings.{i}", *vocabulary.map.strings(i))
     for i, (_, function) in enumerate(vocabulary.functions()):
         if function.name != "identity":
-            _put_strings(tensors, f"values.{i}", StringTable(*vocabulary.map.values(i)))
+            _put(tensors, f"values.{i}", *vocabulary.map.values(i))
     for i in range(len(vocabulary.templates)):
-        prefixes, keys = vocabulary.map.keys(i)
-        _put_keys(tensors, f"prefixes.{i}", prefixes)
-        _put_keys(tensors, f"keys.{i}", keys)
+        for part, pairs in zip(("prefixes", "keys"), vocabulary.map.keys(i), strict=True):
+            _put(tensors, f"{part}.{i}", pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF))
     if vocabulary.attributes is not None:
         _put_strings(tensors, "attributes", vocabulary.attributes)
         if vocabulary.joiner != OLD_JOINER:
@@ -271,7 +294,7 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
     for i, lexicon in enumerate(lexicons.values()):
         _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)
         _put_strings(tensors, f"lexicon.{i}.classes", lexicon.classes)
-        tensors[f"lexicon.{i}.values"] = tensor_file.narrow(lexicon.values)
+        _put(tensors, f"lexicon.{i}.values", lexicon.values)
 
 
 def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
@@ -279,7 +302,7 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
         name: Lexicon(
             name,
             _get_strings(tensors, f"lexicon.{i}.keys"),
-            _ids(tensors, f"lexicon.{i}.values", np.int32),
+            _get(tensors, f"lexicon.{i}.values")[0],
             _get_strings(tensors, f"lexicon.{i}.classes"),
         )
         for i, name in enumerate(_get_texts(header, "lexicons"))
@@ -296,113 +319,94 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
     vocabulary.map.restore(
         [(s.data, s.offsets) for s in strings],
         [(v.data, v.offsets) for v in values],
-        [(_get_keys(tensors, f"prefixes.{i}"), _get_keys(tensors, f"keys.{i}")) for i in range(len(templates))],
+        [(_get_pairs(tensors, f"prefixes.{i}"), _get_pairs(tensors, f"keys.{i}")) for i in range(len(templates))],
     )
     if "attributes.data" not in tensors:
         return vocabulary
     joiner = header.get("joiner", OLD_JOINER)
     if joiner not in (JOINER, OLD_JOINER):
         raise ModelError(f"the model joins names with {joiner!r}, which this version does not support; upgrade corate")
-    names = _get_strings(tensors, "attributes")
-    heads = _get_heads(tensors, names) if "joiner" in header and "counts" in header else None
+    names, heads = _get_strings(tensors, "attributes"), None
+    if "joiner" in header and "counts" in header:
+        heads = _get(tensors, "attributes.heads")[0] - np.int32(1)
+        if len(heads) != len(names) or (heads >= np.diff(names.offsets)).any():
+            raise _misfit("names of ready-made features")
     return replace(vocabulary, attributes=names, joiner=joiner, heads=heads)
 
 
-def _get_heads(tensors: Tensors, names: StringTable) -> NDArray[np.int32]:
-    heads: NDArray[np.int32] = _ids(tensors, "attributes.heads", np.int32) - np.int32(1)
-    if len(heads) != len(names) or (heads >= np.diff(names.offsets)).any():
-        raise ModelError("the model's names of ready-made features do not fit together; train it again")
-    return heads
+def _get_pairs(tensors: Tensors, part: str) -> NDArray[np.uint64]:
+    """Pairs of ids, which are stored as two arrays, each in the smallest dtype that holds its ids."""
+    first, second = _get(tensors, part)
+    return np.asarray(first.astype(np.uint64) << np.uint64(32) | second)
 
 
 # -- model -----------------------------------------------------------------------------------------------------------
 
 
 def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half: bool) -> None:
+    edges, parts, pairs = model.edges, model.parts, model.word_pairs
     header["model"] = {
         "rungs": list(model.levels),
         "rung_bases": list(model.level_bases),
         "word_column": model.word_column,
         "all_labels": model.all_labels,
         "floor": model.floor,
-        "edge_weight": model.edges.weight,
+        "edge_weight": edges.weight,
         **({"locally_normalised": True} if model.locally_normalised else {}),
         **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
-        **({} if model.parts is None else {"parts": True}),
-        **({} if model.word_pairs is None else {"word_pairs": model.word_pairs.scale}),
+        **({} if parts is None else {"parts": True}),
+        **({} if pairs is None else {"word_pairs": pairs.scale}),
         **({"by_features": True} if model.by_features else {}),
     }
     _put_strings(tensors, "labels", model.labels)
-    edges = model.edges
-    _put_rows(tensors, "edges", SparseRows(edges.offsets, edges.to, edges.scores), half)
-    tensors["edges.row"], tensors["edges.col"] = edges.row, edges.col
-    _put_rows(tensors, "rows", model.rows, half)
-    _put_rows(tensors, "weights", model.weights, half)
+    _put(tensors, "edges", edges.offsets, edges.to, edges.scores, half=half)
+    _put(tensors, "rows", *model.rows.arrays(), half=half)
+    _put(tensors, "weights", *model.weights.arrays(), half=half)
     if len(model.edge_weights):
-        _put_rows(tensors, "edge_weights", model.edge_weights, half)
+        _put(tensors, "edge_weights", *model.edge_weights.arrays(), half=half)
     if len(edges.triples):
-        _put_rows(tensors, "triples", edges.triples, half)
-    tensors["bias"] = model.bias
-    if model.parts is not None:
-        _put_strings(tensors, "parts", model.parts.names)
-        tensors["label_parts.lengths"] = tensor_file.narrow(np.diff(model.parts.offsets))
-        tensors["label_parts.ids"] = tensor_file.narrow(model.parts.ids)
-    if model.word_pairs is not None:
-        counts = model.word_pairs.counts
-        tensors["word_pairs.lengths"] = tensor_file.narrow(np.diff(counts.offsets))
-        for name in _WORD_PAIRS:
-            tensors[f"word_pairs.{name}"] = tensor_file.narrow(getattr(counts, name))
+        _put(tensors, "triples", *edges.triples.arrays(), half=half)
+    for part, scores in (("edges.row", edges.row), ("edges.col", edges.col), ("bias", model.bias)):
+        _put(tensors, part, scores)
+    if parts is not None:
+        _put_strings(tensors, "parts", parts.names)
+        _put(tensors, "label_parts", parts.offsets, parts.ids)
+    if pairs is not None:
+        counts = pairs.counts
+        _put(tensors, "word_pairs", counts.first, counts.second, counts.offsets, counts.labels, counts.counts)
 
 
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
     about = header["model"]
-    edges = _get_rows(tensors, "edges")
-    row, col = _floats(tensors, "edges.row"), _floats(tensors, "edges.col")
+    edges = SparseRows(*_get(tensors, "edges"))
+    ((row,), (col,), (bias,)) = (_get(tensors, part) for part in ("edges.row", "edges.col", "bias"))
     if len(edges) != len(row) or len(row) != len(col) or int(edges.labels.max(initial=0)) >= max(1, len(row)):
-        raise ModelError("the model's edge scores do not fit together; train it again")
+        raise _misfit("edge scores")
+    triples = SparseRows(*_get(tensors, "triples")) if header["order"] == 2 else SparseRows()
+    local = bool(about.get("locally_normalised", False))
     return ChainModel(
-        _get_distinct(tensors, "labels"),
-        EdgeScores(
-            *edges.arrays(),
-            row,
-            col,
-            float(about["edge_weight"]),
-            bool(about.get("locally_normalised", False)),
-            _get_rows(tensors, "triples") if header["order"] == 2 else SparseRows(),
-        ),
-        _get_rows(tensors, "weights"),
-        _floats(tensors, "bias"),
-        _get_rows(tensors, "rows"),
+        _get_strings(tensors, "labels"),
+        EdgeScores(*edges.arrays(), row, col, float(about["edge_weight"]), local, triples),
+        SparseRows(*_get(tensors, "weights")),
+        bias,
+        SparseRows(*_get(tensors, "rows")),
         tuple(int(r) for r in about["rungs"]),
         tuple(int(b) for b in about["rung_bases"]),
         int(about["word_column"]),
         bool(about["all_labels"]),
         float(about["floor"]),
-        _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
-        _get_unseen(about["unseen"]) if "unseen" in about else None,
-        _get_parts(tensors) if "parts" in about else None,
+        SparseRows(*_get(tensors, "edge_weights")) if "edge_weights.lengths" in tensors else SparseRows(),
+        _unseen_rule(about["unseen"]) if "unseen" in about else None,
+        LabelParts(_get_strings(tensors, "parts"), *_get(tensors, "label_parts")) if "parts" in about else None,
         bool(about.get("by_features", False)),
-        _get_word_pairs(tensors, float(about["word_pairs"])) if "word_pairs" in about else None,
+        # Whether the ids of pairs of words fit the vocabulary and the labels is checked when they are used.
+        WordPairs(WordPairCounts(*_get(tensors, "word_pairs")), float(about["word_pairs"]))
+        if "word_pairs" in about
+        else None,
     )
 
 
-def _get_parts(tensors: Tensors) -> LabelParts:
-    offsets, ids = _offsets(tensors, "label_parts.lengths"), _ids(tensors, "label_parts.ids", np.int32)
-    if int(offsets[-1]) != len(ids):
-        raise ModelError("the model's parts of labels do not fit together; train it again")
-    return LabelParts(_get_distinct(tensors, "parts"), offsets, ids)
-
-
-def _get_word_pairs(tensors: Tensors, scale: float) -> WordPairs:
-    """The pairs of words; whether their ids fit the vocabulary and the labels is checked when they are used."""
-    first, second, labels = (_ids(tensors, f"word_pairs.{name}", np.int32) for name in _WORD_PAIRS[:3])
-    offsets, counts = _offsets(tensors, "word_pairs.lengths"), _ids(tensors, "word_pairs.counts", np.int64)
-    if int(offsets[-1]) != len(labels) or float(counts.sum(dtype=np.float64)) >= _LARGEST_SUM:
-        raise ModelError("the model's pairs of words do not fit together; train it again")
-    return WordPairs(WordPairCounts(first, second, offsets, labels, counts), scale)
-
-
-def _get_unseen(rule: dict[str, Any]) -> UnseenRule:
+def _unseen_rule(rule: dict[str, Any]) -> UnseenRule:
     k = tuple(float(value) for value in rule["k"])
     return UnseenRule(k, float(rule["scale"]), float(rule["shift"]), float(rule["threshold"]), int(rule["cap"]))
 
@@ -413,99 +417,62 @@ def _get_unseen(rule: dict[str, Any]) -> UnseenRule:
 def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
     header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
     if "joiner" in header:  # an update needs the heads of names to know the experts
-        tensors["attributes.heads"] = tensor_file.narrow(counts.vocabulary.known_heads + 1)
-    table = counts.table
-    tensors["counts.lengths"] = tensor_file.narrow(table.lengths)
-    tensors["counts.labels"] = tensor_file.narrow(table.labels)
-    tensors["counts.counts"] = tensor_file.narrow(table.counts)
-    for name, array in asdict(counts.pairs).items():
-        tensors[f"pairs.{name}"] = tensor_file.narrow(array)
+        _put(tensors, "attributes.heads", counts.vocabulary.known_heads + 1)
+    _put(tensors, "counts", *counts.table.arrays())
+    _put(tensors, "pairs", *asdict(counts.pairs).values())
 
 
 def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
-    offsets = _offsets(tensors, "counts.lengths")
-    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int64))
-    pairs = PairCounts(
-        _ids(tensors, "pairs.origin", np.int32),
-        _ids(tensors, "pairs.to", np.int32),
-        _ids(tensors, "pairs.counts", np.int64),
-    )
-    fits = (
-        len(table) == int(vocabulary.bases[-1])
-        and int(offsets[-1]) == len(table.labels) == len(table.counts)
-        and int(table.labels.max(initial=0)) < len(labels)
-        and float(table.counts.sum(dtype=np.float64)) < _LARGEST_SUM
-        and len(pairs.origin) == len(pairs.to) == len(pairs.counts)
-        and max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) <= len(labels)
-    )
-    if not fits:
-        raise ModelError("the model's counts do not fit its features; train it again")
-    about = header["counts"]
+    table, pairs, about = Table(*_get(tensors, "counts")), PairCounts(*_get(tensors, "pairs")), header["counts"]
+    if (
+        len(table) != int(vocabulary.bases[-1])
+        or int(table.labels.max(initial=0)) >= len(labels)
+        or max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) > len(labels)
+    ):
+        raise _misfit("counts and features")
     return Counts(vocabulary, labels, table, pairs, int(about["sentences"]), int(about["tokens"]))
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
 
 
-def _put_strings(tensors: Tensors, name: str, table: StringTable) -> None:
-    tensors[f"{name}.data"] = table.data
-    tensors[f"{name}.offsets"] = tensor_file.narrow(table.offsets)
+def _put(tensors: Tensors, part: str, *arrays: NDArray[Any], half: bool = False) -> None:
+    """Store a part: its arrays in the order of the schema."""
+    for (member, tensor, dtype), array in zip(_members(part), arrays, strict=True):
+        if dtype == "f4" and half and np.abs(array).max(initial=0) > float(np.finfo(np.float16).max):
+            raise ModelError("the model has scores that do not fit in 16 bits; save it without half")
+        if dtype in ("f4", "u1"):
+            tensors[tensor] = array.astype(np.float16) if half else array
+        else:
+            tensors[tensor] = tensor_file.narrow(np.diff(array) if member == "lengths" else array)
 
 
-def _get_strings(tensors: Tensors, name: str) -> StringTable:
-    return tensor_file.unpack_table(name, tensors)
+def _get(tensors: Tensors, part: str) -> list[NDArray[Any]]:
+    """The arrays of a part in the order of the schema. Raises ModelError if they do not fit it, or each other."""
+    found, size = list[NDArray[Any]](), None
+    for member, tensor, dtype in _members(part):
+        array = tensors[tensor]
+        fits = array.dtype in (np.float16, np.float32) if dtype == "f4" else array.dtype.kind == "u"
+        if array.ndim != 1 or not fits or (dtype != "f4" and int(array.max(initial=0)) > np.iinfo(dtype).max):
+            raise ModelError(f"the model's tensor {tensor} has the wrong shape, dtype or size; train it again")
+        if size not in (None, len(array)) or (dtype == "i8" and float(array.sum(dtype=np.float64)) >= _LARGEST_SUM):
+            raise _misfit(part)
+        array = np.ascontiguousarray(array, dtype=dtype)
+        found.append(offsets_of(array) if member == "lengths" else array)
+        size = int(found[-1][-1]) if member == "lengths" else len(array)
+    return found
 
 
-def _get_distinct(tensors: Tensors, name: str) -> StringTable:
-    table = _get_strings(tensors, name)
-    if not np.array_equal(table.find(table), np.arange(len(table))):
-        raise ModelError(f"the model's {name} contain a string twice; train it again")
+def _put_strings(tensors: Tensors, part: str, table: StringTable) -> None:
+    _put(tensors, part, table.data, table.offsets)
+
+
+def _get_strings(tensors: Tensors, part: str) -> StringTable:
+    table = tensor_file.unpack_table(part, tensors)
+    if part in _DISTINCT and not np.array_equal(table.find(table), np.arange(len(table))):
+        raise ModelError(f"the model's {part} contain a string twice; train it again")
     return table
 
 
-def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
-    tensors[f"{name}.lengths"] = tensor_file.narrow(rows.lengths)
-    tensors[f"{name}.labels"] = tensor_file.narrow(rows.labels)
-    if half and np.abs(rows.scores).max(initial=0) > float(np.finfo(np.float16).max):
-        raise ModelError("the model has scores that do not fit in 16 bits; save it without half")
-    tensors[f"{name}.scores"] = rows.scores.astype(np.float16) if half else rows.scores
-
-
-def _get_rows(tensors: Tensors, name: str) -> SparseRows:
-    offsets = _offsets(tensors, f"{name}.lengths")
-    labels, scores = _ids(tensors, f"{name}.labels", np.int32), _floats(tensors, f"{name}.scores")
-    if not int(offsets[-1]) == len(labels) == len(scores):
-        raise ModelError(f"the model's {name} do not fit together; train it again")
-    return SparseRows(offsets, labels, scores)
-
-
-def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
-    """Store pairs of ids as two arrays, each in the smallest dtype that holds its ids."""
-    tensors[f"{name}.first"] = tensor_file.narrow(keys >> np.uint64(32))
-    tensors[f"{name}.second"] = tensor_file.narrow(keys & np.uint64(0xFFFFFFFF))
-
-
-def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:
-    first, second = _ids(tensors, f"{name}.first", np.uint32), _ids(tensors, f"{name}.second", np.uint32)
-    if len(first) != len(second):
-        raise ModelError(f"the model's {name} do not fit together; train it again")
-    return np.asarray(first.astype(np.uint64) << np.uint64(32) | second)
-
-
-def _ids(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
-    """A vector of nonnegative integers that fit the dtype."""
-    array = tensors[name]
-    if array.ndim != 1 or array.dtype.kind != "u" or int(array.max(initial=0)) > np.iinfo(dtype).max:
-        raise ModelError(f"the model's tensor {name} has the wrong shape, dtype or size; train it again")
-    return np.ascontiguousarray(array, dtype=dtype)
-
-
-def _floats(tensors: Tensors, name: str) -> NDArray[np.float32]:
-    array = tensors[name]
-    if array.ndim != 1 or array.dtype not in (np.float16, np.float32):
-        raise ModelError(f"the model's tensor {name} has the wrong shape or dtype; train it again")
-    return np.ascontiguousarray(array, dtype=np.float32)
-
-
-def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
-    return offsets_of(_ids(tensors, name, np.int32))
+def _misfit(what: str) -> ModelError:
+    return ModelError(f"the model's {what} do not fit together; train it again")

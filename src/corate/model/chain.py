@@ -147,16 +147,8 @@ class ChainModel:
         edge_features: _native.EdgeFeatureWeights | None = None,
     ) -> _native.Engine:
         """The native tagging engine of the model and its edge features; raises ModelError if parts do not fit."""
-        finite = (
-            self.bias,
-            self.rows.scores,
-            self.weights.scores,
-            self.edge_weights.scores,
-            self.edges.scores,
-            self.edges.triples.scores,
-            self.edges.row,
-            self.edges.col,
-        )
+        scored = (self.rows, self.weights, self.edge_weights, self.edges, self.edges.triples)
+        finite = (self.bias, self.edges.row, self.edges.col, *(own.scores for own in scored))
         if not all(np.isfinite(values).all() for values in finite):
             raise ModelError("the model has scores that are not finite; train it again")
         row, col = self.edges.row.astype(np.float64), self.edges.col.astype(np.float64)

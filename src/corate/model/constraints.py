@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,24 @@ __all__ = ["Constraints", "check_scheme", "limited", "with_scheme"]
 START, END = "<s>", "</s>"
 
 Names = str | Iterable[str]
+_NONE: Mapping[Any, Names] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Constraints:
+class _Parts:
+    """The parts of constraints, with sets of labels."""
+
+    labels: Mapping[int, frozenset[str]]
+    words: Mapping[str, frozenset[str]]
+    forbidden: frozenset[tuple[str, str]]
+    scheme: str | None
+    one_block: frozenset[str]
+    first: frozenset[str] | None
+    last: frozenset[str] | None
+
+
+@dataclass(frozen=True, init=False)
+class Constraints(_Parts):
     """Restricts which labellings are allowed. The probabilities of the allowed labellings sum to 1.
 
     Args:
@@ -57,41 +73,31 @@ class Constraints:
     ['NOUN', 'NOUN']
     """
 
-    labels: Mapping[int, Names] = field(default_factory=dict)
-    words: Mapping[str, Names] = field(default_factory=dict)
-    forbidden: Iterable[tuple[str, str]] = ()
-    scheme: str | None = None
-    one_block: Names = ()
-    first: Names | None = None
-    last: Names | None = None
-
-    def __post_init__(self) -> None:
-        def normal(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
-        for name in ("labels", "words"):
-            given = getattr(self, name)
-            if not isinstance(given, Mapping):
-                raise ConfigError(f"{name} must be a dict, such as {_EXAMPLES[name]}, not {given!r}", option=name)
-            normal(name, {key: _names(name, value) for key, value in given.items()})
+    def __init__(
+        self,
+        labels: Mapping[int, Names] = _NONE,
+        words: Mapping[str, Names] = _NONE,
+        forbidden: Iterable[tuple[str, str]] = (),
+        scheme: str | None = None,
+        one_block: Names = (),
+        first: Names | None = None,
+        last: Names | None = None,
+    ) -> None:
+        pairs = list(forbidden) if isinstance(forbidden, Iterable) else [forbidden]
+        if not all(isinstance(pair, tuple | list) and list(map(type, pair)) == [str, str] for pair in pairs):
+            raise ConfigError(f"forbidden: give pairs of labels, such as {_EXAMPLES['forbidden']}", option="forbidden")
+        super().__init__(
+            _names_by_key("labels", labels),
+            _names_by_key("words", words),
+            frozenset((left, right) for left, right in pairs),
+            None if scheme is None else _scheme(scheme),
+            _names("one_block", one_block),
+            None if first is None else _names("first", first),
+            None if last is None else _names("last", last),
+        )
         for place in self.labels:
             if isinstance(place, bool) or not isinstance(place, int | np.integer) or place < 0:
                 raise ConfigError(f"labels are by token, counted from 0, not by {place!r}", option="labels")
-        normal("one_block", _names("one_block", self.one_block))
-        for name in ("first", "last"):
-            normal(name, None if getattr(self, name) is None else _names(name, getattr(self, name)))
-        pairs = list(self.forbidden) if isinstance(self.forbidden, Iterable) else [self.forbidden]
-        if not all(isinstance(pair, tuple | list) and list(map(type, pair)) == [str, str] for pair in pairs):
-            raise ConfigError(f"forbidden: give pairs of labels, such as {_EXAMPLES['forbidden']}", option="forbidden")
-        normal("forbidden", frozenset((left, right) for left, right in pairs))
-        if self.scheme is not None:
-            scheme = str(self.scheme).upper()
-            scheme = {"BIO": "IOB2", "AUTO": "auto"}.get(scheme, scheme)
-            if scheme != "auto" and scheme not in SCHEMES:
-                raise ConfigError(
-                    f"unknown label scheme {self.scheme!r}; choose auto or one of {', '.join(SCHEMES)}", option="scheme"
-                )
-            normal("scheme", scheme)
 
 
 _EXAMPLES = {
@@ -106,6 +112,21 @@ def _names(option: str, value: object) -> frozenset[str]:
     if not all(isinstance(name, str) for name in names):
         raise ConfigError(f"{option}: {value!r} must be a label or a set of labels", option=option)
     return frozenset(map(str, names))
+
+
+def _names_by_key(option: str, given: Mapping[Any, Names]) -> dict[Any, frozenset[str]]:
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{option} must be a dict, such as {_EXAMPLES[option]}, not {given!r}", option=option)
+    return {key: _names(option, value) for key, value in given.items()}
+
+
+def _scheme(given: str) -> str:
+    scheme = str(given).upper()
+    scheme = {"BIO": "IOB2", "AUTO": "auto"}.get(scheme, scheme)
+    if scheme != "auto" and scheme not in SCHEMES:
+        some = f"auto or one of {', '.join(SCHEMES)}"
+        raise ConfigError(f"unknown label scheme {given!r}; choose {some}", option="scheme")
+    return scheme
 
 
 # -- translation -------------------------------------------------------------------------------------------------
@@ -324,7 +345,7 @@ def with_scheme(model: ChainModel, scheme: str) -> ChainModel:
 
 def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabels | None:
     """The labels of blocks: whole spans for the name of a type, else neighbouring tokens with the same label."""
-    wanted = sorted(_names("one_block", constraints.one_block))
+    wanted = sorted(constraints.one_block)
     if not wanted:
         return None
     labels = SpanLabels.of(names)

@@ -153,8 +153,7 @@ def _answers(
     paths, arcs = zip(*(lattice.traces(sentence, position, own) for own in places), strict=True)
     features = inputs.token_features(sentences, tokens, model.word_column)
     differences = _differences(lattice, model.order, tokens, position, lengths, paths, arcs)
-    terms, counts = _terms(model, features, np.stack([labels, against]), *differences)
-    contributions = _contributions(model, inputs, features, terms, most)
+    contributions, counts = _contributions(model, inputs, features, labels, against, differences, most)
     names = model.labels.to_list()
     texts = [[names[y] for y in path.tolist()] for path in paths]
     bounds = offsets_of(lengths).tolist()
@@ -213,9 +212,7 @@ def _differences(
 
     An arc has the score of an edge and of the token it leads to.
     """
-    k = lattice.edges.n_labels
     starts = offsets_of(lengths)[:-1]
-    keys = owners_of(lattice.offsets) * k + lattice.labels
     first_arcs = starts + np.arange(len(starts))
     total = np.add.reduceat(arcs[0], first_arcs) - np.add.reduceat(arcs[1], first_arcs)
     own, edges = np.zeros(len(tokens)), np.zeros(len(tokens))
@@ -223,7 +220,7 @@ def _differences(
         inside, there = position + after < lengths, position + after <= lengths
         node = np.zeros(len(tokens))
         for sign, path in zip((1, -1), paths, strict=True):
-            at = np.searchsorted(keys, (tokens + after)[inside] * k + path[(starts + position + after)[inside]])
+            at = lattice.places((tokens + after)[inside], path[(starts + position + after)[inside]])
             node[inside] += sign * lattice.scores[at].astype(np.float64)
         arc = (first_arcs + position + after)[there]
         edges[there] += arcs[0][arc] - arcs[1][arc]
@@ -232,67 +229,46 @@ def _differences(
     return own, edges, total
 
 
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """Contributions to many differences: the question of each, its source, a feature if it is one, and its score.
-
-    The contributions of a question stand together, the largest first.
-    """
-
-    owners: Int64
-    sources: Int64
-    features: Int64
-    scores: F64
-
-
-def _terms(
-    model: ChainModel, features: TokenFeatures, pair: Int64, own: F64, edges: F64, total: F64
-) -> tuple[_Terms, list[int]]:
-    """All contributions that are not zero, and how many each question has."""
-    m = len(own)
-    of_features = _feature_scores(model, features, pair[0], pair[1])
-    owners = features.owners
+def _contributions(
+    model: ChainModel,
+    inputs: Inputs,
+    features: TokenFeatures,
+    labels: Int64,
+    against: Int64,
+    differences: tuple[F64, F64, F64],
+    most: int | None,
+) -> tuple[list[list[Contribution]], list[int]]:
+    """The ``most`` largest contributions to each difference, the largest first, and how many are not zero."""
+    own, edges, total = differences
+    m, owners = len(own), features.owners
+    of_features = _feature_scores(model, features, labels, against)
     parts: list[tuple[Source, F64]] = []
     left = own - np.bincount(owners, of_features, m)
     if len(model.bias):
-        parts.append(("bias", model.bias[pair[0]].astype(np.float64) - model.bias[pair[1]]))
+        parts.append(("bias", model.bias[labels].astype(np.float64) - model.bias[against]))
         left = left - parts[0][1]
     if len(model.rows):
-        parts.append(("counts", _counted(model, features.word_ids, pair[0], pair[1], left)))
+        parts.append(("counts", _counted(model, features.word_ids, labels, against, left)))
     parts += [("edges", edges), ("elsewhere", total - own - edges)]
     owner = np.concatenate([owners, *(np.arange(m) for _ in parts)])
     kinds = [np.zeros(len(owners), np.int64), *(np.full(m, _SOURCES.index(name)) for name, _ in parts)]
-    ids = np.concatenate([features.ids, np.full(m * len(parts), -1)])
+    source, ids = np.concatenate(kinds), np.concatenate([features.ids, np.full(m * len(parts), -1)])
     score = np.concatenate([of_features, *(values for _, values in parts)])
-    kept = np.flatnonzero((score != 0) & (pair[1][owner] >= 0))
+    kept = np.flatnonzero((score != 0) & (against[owner] >= 0))
     kept = kept[np.lexsort((-np.abs(score[kept]), owner[kept]))]
-    found = _Terms(owner[kept], np.concatenate(kinds)[kept], ids[kept], score[kept])
-    return found, np.bincount(found.owners, minlength=m).tolist()
-
-
-def _contributions(
-    model: ChainModel, inputs: Inputs, features: TokenFeatures, terms: _Terms, most: int | None
-) -> list[list[Contribution]]:
-    """The contributions with their names, the ``most`` largest of each question."""
-    m = len(features.words)
-    starts = np.searchsorted(terms.owners, np.arange(m))
-    rank = np.arange(len(terms.owners)) - starts[terms.owners]
-    kept = np.flatnonzero(rank < (len(rank) if most is None else most))
-    shown = distinct(terms.features[kept][terms.features[kept] >= 0]).tolist()
+    counts = np.bincount(owner[kept], minlength=m)
+    if most is not None:
+        kept = kept[np.arange(len(kept)) - offsets_of(counts)[owner[kept]] < most]
+    shown = distinct(ids[kept][ids[kept] >= 0]).tolist()
     names = dict(zip(shown, inputs.vocabulary.names(shown), strict=True))
     known = _has_row(model, features.word_ids).tolist() if len(model.rows) else [False] * m
     found: list[list[Contribution]] = [[] for _ in range(m)]
-    lists = (values[kept].tolist() for values in (terms.owners, terms.sources, terms.features, terms.scores))
-    for q, kind, feature, score in zip(*lists, strict=True):
-        source = _SOURCES[kind]
-        if source == "feature":
-            name = names[feature]
-        elif source == "counts":
-            name = f"the {'' if known[q] else 'spelling of the unknown '}word {features.words[q]!r}"
-        else:
-            name = _NAMES[source]
-        found[q].append(Contribution(source, name, score))
-    return found
+    for q, kind, feature, value in zip(*(values[kept].tolist() for values in (owner, source, ids, score)), strict=True):
+        spelling = "" if known[q] else "spelling of the unknown "
+        word = f"the {spelling}word {features.words[q]!r}"
+        name = names[feature] if feature >= 0 else _NAMES.get(_SOURCES[kind], word)
+        found[q].append(Contribution(_SOURCES[kind], name, value))
+    return found, counts.tolist()
 
 
 def _feature_scores(model: ChainModel, features: TokenFeatures, labels: Int64, against: Int64) -> F64:

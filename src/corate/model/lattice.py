@@ -15,8 +15,8 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError, ModelError
 from corate.label_pairs import LabelPairs
-from corate.model.pair_memory import check_pair_memory
-from corate.rows import owners_of
+from corate.memory import free_memory, shown_memory
+from corate.rows import cuts, owners_of
 from corate.spans import Span, SpanLabels, are_spans, detect, spans
 from corate.types import F32, F64, Ids, Offsets
 
@@ -26,6 +26,10 @@ __all__ = ["Entity", "Lattice", "Limits", "pieces"]
 MOST_BLOCKS = 6
 #: Lattices of a large corpus are made for about this many tokens at a time.
 _TOKENS_AT_ONCE = 1 << 15
+#: The most memory for the label pairs of two neighbouring tokens, and the least for which free memory is looked at.
+MOST_BYTES, FEW_BYTES = 500_000_000, 50_000_000
+#: Of each pair: its score.
+PAIR_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -257,11 +261,19 @@ class Lattice:
             at += n * length
         return found
 
-    def shares(self, labels: Ids, marginals: F32) -> F64:
-        """The probability of one label per token, from the `marginals` of the candidates."""
-        k, n = self.edges.n_labels, len(labels)
-        keys = owners_of(self.offsets) * k + self.labels
-        return np.minimum(marginals[np.searchsorted(keys, np.arange(n) * k + labels)].astype(np.float64), 1.0)
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        """The token and the label of each candidate as one number, ascending."""
+        return owners_of(self.offsets) * self.edges.n_labels + self.labels
+
+    def places(self, tokens: NDArray[np.int64], labels: Ids) -> NDArray[np.int64]:
+        """The candidates of some tokens with these labels."""
+        return np.searchsorted(self._keys, tokens * self.edges.n_labels + labels)
+
+    def shares(self, labels: Ids, marginals: F32, first: int = 0) -> F64:
+        """The probability of one label per token from ``first``, from the `marginals` of the candidates."""
+        places = self.places(np.arange(first, first + len(labels)), labels)
+        return np.minimum(marginals[places].astype(np.float64), 1.0)
 
     def entities(self) -> list[list[Entity]]:
         """The spans of each sentence's best labelling, with their probabilities.
@@ -275,18 +287,11 @@ class Lattice:
             )
         found = [spans(labels) for labels in self.tag()]
         probabilities = self.span_probabilities(found)
-        words = None if self.words is None else self.words.strings.to_list()
-
-        def text(start: int, stop: int) -> str:
-            return (
-                ""
-                if self.words is None or words is None
-                else " ".join(words[i] for i in self.words.ids[start:stop].tolist())
-            )
+        words = [] if self.words is None else self.words.values()
 
         return [
             [
-                Entity(span.type, span.start, span.stop, text(first + span.start, first + span.stop), p)
+                Entity(span.type, span.start, span.stop, " ".join(words[first + span.start : first + span.stop]), p)
                 for span, p in zip(own, shares, strict=True)
             ]
             for first, own, shares in zip(self.sentences.tolist(), found, probabilities, strict=False)
@@ -372,15 +377,36 @@ class Lattice:
         return score + sum(weights.at(feature, pair) for feature in known)
 
 
+def check_pair_memory(sentences: Offsets, offsets: Offsets, threads: int = 1) -> None:
+    """Raise ModelError if answers about label pairs need more than `MOST_BYTES`, or more than the memory that is free.
+
+    The sentences are offsets of tokens, and ``offsets`` are those of candidates. Each thread has the pairs of two
+    neighbouring tokens of a sentence.
+
+    >>> check_pair_memory(np.array([0, 2]), np.array([0, 15_000, 30_000]))
+    Traceback (most recent call last):
+    corate.errors.ModelError: with 15,000 candidate labels for a token, probabilities need about 900 MB of memory...
+    """
+    widths = np.diff(offsets).astype(np.int64)
+    if len(widths) == 0 or PAIR_BYTES * threads * int(widths.max()) ** 2 <= FEW_BYTES:
+        return
+    pairs = widths[:-1] * widths[1:]
+    firsts = sentences[(sentences > 0) & (sentences < len(widths))]
+    pairs[firsts - 1] = 0  # of the last token of a sentence and the first of the next
+    most = int(pairs.max(initial=0))
+    need = PAIR_BYTES * most * min(threads, len(sentences) - 1)
+    limit = min(MOST_BYTES, free_memory() or MOST_BYTES)
+    if need > limit:
+        raise ModelError(
+            f"with {int(widths.max()):,} candidate labels for a token, probabilities need about {shown_memory(need)} "
+            f"of memory for the label pairs of two tokens, more than {shown_memory(limit)}; ask for the best labels "
+            "only, use fewer threads, or train with fewer labels or without all_labels"
+        )
+
+
 def pieces(corpus: Corpus, tokens: int | None = None) -> Iterator[Corpus]:
-    """The corpus in pieces of whole sentences, of at most ``tokens`` tokens unless a sentence is longer.
+    """The corpus in pieces of whole sentences, of about ``tokens`` tokens.
 
     By default, lattices of the pieces do not take much memory.
     """
-    tokens = _TOKENS_AT_ONCE if tokens is None else tokens
-    first = 0
-    while first < len(corpus):
-        limit = int(corpus.offsets[first]) + tokens
-        last = max(first + 1, int(np.searchsorted(corpus.offsets, limit, side="right")) - 1)
-        yield corpus[first:last]
-        first = last
+    return (corpus[a:b] for a, b in cuts(corpus.offsets, tokens or _TOKENS_AT_ONCE))

@@ -6,11 +6,12 @@ Columns, CoNLL-U and plain text are tagged piece by piece. Other formats are rea
 from __future__ import annotations
 
 import io
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from corate import formats
 from corate.arguments import MOST_TOKENS
@@ -117,15 +118,10 @@ class Questions:
         """The constraints that all sentences share."""
         return None if self.scheme is None else Constraints(scheme=self.scheme)
 
-    def added(self, labels: Sequence[str], probabilities: Sequence[float] | None) -> list[list[str]]:
-        """What is added to each row: the label, or ``_`` if it is not sure enough, and its probability."""
-        if probabilities is None:
-            return [[label] for label in labels]
+    def sure(self, labels: Sequence[str], probabilities: Sequence[float]) -> list[str]:
+        """The labels, with ``_`` for those that are not sure enough."""
         least = self.only_sure or 0.0
-        shown = [label if p >= least else FREE for label, p in zip(labels, probabilities, strict=True)]
-        if not self.scores:
-            return [[label] for label in shown]
-        return [[label, f"{p:.4f}"] for label, p in zip(shown, probabilities, strict=True)]
+        return [label if p >= least else FREE for label, p in zip(labels, probabilities, strict=True)]
 
 
 # -- the pipeline -----------------------------------------------------------------------------------------------------
@@ -258,13 +254,7 @@ def _tagged_whole(
         label=text.label if text.format == "jsonl" else None,
         max_sentence=text.max_sentence,
     )
-    scores = None
-    if "scores" in written.takes:
-        labels, scores = _tag_spans(tagger, corpus, asked, text.threads)
-    elif asked:
-        labels = _tag_corpus(tagger, corpus, asked, text.threads)
-    else:
-        labels = tagger.tag_all(corpus, threads=text.threads)
+    labels, scores = _tag_corpus(tagger, corpus, asked, text.threads, spans="scores" in written.takes)
     label = text.label or (tagger.label_source if text.to == "conllu" else "") or None
     out = io.BytesIO()
     formats.write(corpus, out, format=text.to, labels=labels, label=label, label_names=text.label_names, scores=scores)
@@ -285,12 +275,8 @@ def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOpt
             first_line=line,
             threads=text.threads,
         )[0]
-    check_labels(tagger.labels, columns.unwritable_label(rows.separator or "\t"), "columns")
-    missing = [column for column in tagger.vocabulary.columns if column not in rows.columns]
-    if missing or not tagger.vocabulary.columns:
-        what = f"the column {missing[0]!r}" if missing else "ready-made features"
-        has = f"the model reads {what}; the text has {', '.join(rows.columns)}"
-        raise DataError(has, f"use {Argument('columns')}", file=text.name)
+    with placed(file=text.name):
+        tagger.tag_text(b"", columns=rows.columns, separator=rows.separator)  # makes the same checks
     fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
     return lambda piece, line: "".join(
         _tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, text.threads)
@@ -311,29 +297,38 @@ def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
     )
 
 
-def _tag_corpus(tagger: Tagger, corpus: Corpus, asked: Questions, threads: int) -> list[list[str]]:
-    """The labels of a corpus, with ``--constrain`` and ``--only-sure``."""
-    lattice = tagger.lattice(corpus, threads=threads, constraints=asked.constraints())
-    labels = lattice.tag()
-    if asked.only_sure is None:
-        return labels
-    of = _Marginals(lattice)
-    return [[label for (label,) in asked.added(own, of.labels(s, own))] for s, own in enumerate(labels)]
+def _tag_corpus(
+    tagger: Tagger, corpus: Corpus, asked: Questions, threads: int, *, spans: bool
+) -> tuple[list[list[str]], list[list[float]] | None]:
+    """The labels of a corpus with ``--constrain`` and ``--only-sure``, and the probabilities of ``spans`` if wanted.
 
-
-def _tag_spans(
-    tagger: Tagger, corpus: Corpus, asked: Questions, threads: int
-) -> tuple[list[list[str]], list[list[float]]]:
-    """The labels of a corpus and the probabilities of their spans. Spans that are not sure enough are left out."""
+    Labels, or spans, that are not sure enough are left out.
+    """
+    if not asked and not spans:
+        return tagger.tag_all(corpus, threads=threads), None
     labels, scores = list[list[str]](), list[list[float]]()
     for piece in pieces_of(corpus):
         lattice = tagger.lattice(piece, threads=threads, constraints=asked.constraints())
-        for own, entities in zip(lattice.tag(), lattice.entities(), strict=True):
+        best = lattice.tag()
+        if not spans:
+            of = None if asked.only_sure is None else map(_probabilities(lattice), count(), best)
+            labels += best if of is None else map(asked.sure, best, of)
+            continue
+        for own, entities in zip(best, lattice.entities(), strict=True):
             sure = [entity for entity in entities if entity.probability >= (asked.only_sure or 0.0)]
             kept = {i for entity in sure for i in range(entity.start, entity.stop)}
             labels.append([label if i in kept else "O" for i, label in enumerate(own)])
             scores.append([entity.probability for entity in sure])
-    return labels, scores
+    return labels, scores if spans else None
+
+
+def _probabilities(lattice: Lattice) -> Callable[[int, Sequence[str]], list[float]]:
+    """A function for the probabilities of labels: of each token of a sentence, given its number."""
+    starts, marginals = lattice.sentences.tolist(), lattice.marginals()[1]
+    ids = {name: i for i, name in enumerate(lattice.names)}
+    return lambda s, labels: lattice.shares(
+        np.array([ids[label] for label in labels], np.int32), marginals, starts[s]
+    ).tolist()
 
 
 def _sentences(text: str) -> list[list[str]]:
@@ -384,12 +379,16 @@ def _tagged(
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
         if fixed is not None:
             given = {i: _fixed_label(row, fixed) for i, row in enumerate(cells)}
-            each.append(replace(shared, labels={i: label for i, label in given.items() if label != FREE}))
+            each.append(replace(shared, labels={i: frozenset({y}) for i, y in given.items() if y != FREE}))
     lattice = tagger.lattice(tokens, threads=threads, constraints=asked.constraints() if fixed is None else each)
-    of = _Marginals(lattice) if asked.scores or asked.only_sure is not None else None
+    probabilities = _probabilities(lattice) if asked.scores or asked.only_sure is not None else None
 
     def added(s: int, labels: Sequence[str]) -> list[list[str]]:
-        return asked.added(labels, None if of is None else of.labels(s, labels))
+        if probabilities is None:
+            return [[label] for label in labels]
+        of = probabilities(s, labels)
+        shown = asked.sure(labels, of)
+        return [[label, f"{p:.4f}"] if asked.scores else [label] for label, p in zip(shown, of, strict=True)]
 
     if asked.nbest is None:
         for s, (sentence, labels) in enumerate(zip(sentences, lattice.tag(), strict=True)):
@@ -419,20 +418,3 @@ def _written(sentence: Sequence[str], rows: RowFormat, added: Sequence[Sequence[
         token = rows.with_columns(content, next(columns)) if rows.is_token(line) else content
         lines.append(token + line[len(content) :] + "\n")
     return "".join(lines)
-
-
-class _Marginals:
-    """The probabilities of labels at the tokens of a lattice."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self.sentences, self.offsets = lattice.sentences.tolist(), lattice.offsets.tolist()
-        self.candidates, self.shares = lattice.labels.tolist(), lattice.marginals()[1].tolist()
-        self.ids = {name: i for i, name in enumerate(lattice.names)}
-
-    def labels(self, sentence: int, labels: Sequence[str]) -> list[float]:
-        """The probability of each label of a sentence at its token."""
-        found = []
-        for t, label in enumerate(labels, self.sentences[sentence]):
-            a, b = self.offsets[t], self.offsets[t + 1]
-            found.append(self.shares[bisect_left(self.candidates, self.ids[label], a, b)])
-        return found

@@ -27,6 +27,7 @@ from corate.formats.columns import unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
 from corate.formats.rows import first_row
 from corate.formats.writing import check_labels
+from corate.model.answers import Answers
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
@@ -34,9 +35,8 @@ from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
 from corate.model.pruning import shrunk
-from corate.model.questions import Questions
 from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
-from corate.types import Csr
+from corate.types import Csr, Offsets
 
 if TYPE_CHECKING:
     from corate.model.explanation import Explanation, Question
@@ -45,7 +45,7 @@ __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tagger(Questions, FrameTagging):
+class Tagger(Answers, FrameTagging):
     """Labels sentences, and answers questions about their labels.
 
     Made by :func:`corate.train` and :func:`corate.load`, not by the constructor. Any number of threads may use one
@@ -202,16 +202,19 @@ class Tagger(Questions, FrameTagging):
         >>> tagger.tag_all([["the", "dog"], ["dog"]])
         [['DET', 'NOUN'], ['NOUN']]
         """
-        columns, offsets, ready = self._inputs.batch(sentences)
-        ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
-        flat = Column("label", ids, self.model.labels).values()
+        labels, offsets = self._tagged(sentences, threads)
+        flat = labels.values()
         return [flat[a:b] for a, b in pairwise(offsets.tolist())]
 
     def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
         """The labels of a corpus as one column. Its method ``values()`` returns a list with the label of each token."""
-        columns, offsets, ready = self._inputs.batch(corpus)
+        return self._tagged(corpus, threads)[0]
+
+    def _tagged(self, sentences: Corpus | Iterable[Sentence], threads: int) -> tuple[Column, Offsets]:
+        """The labels of all tokens, and the offsets of the sentences."""
+        columns, offsets, ready = self._inputs.batch(sentences)
         ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
-        return Column("label", ids, self.model.labels)
+        return Column("label", ids, self.model.labels), offsets
 
     def tag_text(
         self,
@@ -247,7 +250,8 @@ class Tagger(Questions, FrameTagging):
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
-            raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+            has = f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}"
+            raise DataError(has, f"use {Argument('columns')}")
         if separator and len(separator.encode()) > 1:
             raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
         between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from corate.errors import DataError
 
 if TYPE_CHECKING:
-    from corate.corpus.frames.reading import Numbered
-    from corate.corpus.frames.tables import Table
+    from corate.corpus.frames.tables import Numbered, Table
     from corate.strings import StringTable
     from corate.types import F64, Ids, Offsets
 
@@ -32,7 +31,7 @@ def read(
 ) -> tuple[Numbered, Offsets]:
     """The columns of a data frame, each by a new name, as distinct strings and ids, and the offsets of sentences."""
     table = table_of(frame)
-    from corate.corpus.frames.reading import read_table
+    from corate.corpus.frames.tables import read_table
 
     return read_table(table, columns, sentence)
 

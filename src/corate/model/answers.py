@@ -1,14 +1,16 @@
-"""Questions about the labels of one sentence that a tagger answers, beyond the best labels."""
+"""The answers of a tagger about the labels of one sentence, beyond the best labels. A new answer is a method here.
+
+Each asks a `Lattice`, which answers for many sentences by one native call.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 
-from corate.corpus import Corpus
 from corate.corpus.tokenizer import Tokenizer, place_tokens, tokenize
 from corate.display import counted
 from corate.errors import DataError
@@ -17,10 +19,10 @@ from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
 from corate.model.notebook import LabelledText, labelled_text
 
-__all__ = ["Questions"]
+__all__ = ["Answers"]
 
 
-class Questions:
+class Answers:
     """Methods of :class:`~corate.Tagger`. All answers are exact. ``constraints`` limit the labellings that count.
 
     >>> import corate
@@ -35,15 +37,7 @@ class Questions:
     ['O', 'O']
     """
 
-    @abstractmethod
-    def lattice(
-        self,
-        sentences: Corpus | Iterable[Sentence],
-        *,
-        threads: int = 1,
-        constraints: Constraints | Sequence[Constraints] | None = None,
-    ) -> Lattice:
-        """Candidate labels and scores of each token, for questions about many sentences."""
+    lattice: Callable[..., Lattice]
 
     def score(self, tokens: Sentence, labels: Sequence[str] | None = None) -> float:
         """The natural logarithm of P(labels | tokens). By default, of the most probable labels.
@@ -51,7 +45,7 @@ class Questions:
         Minus infinity if the labels are impossible. Raises DataError if there is not one label for each token.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
         >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
         True
         """
@@ -74,7 +68,7 @@ class Questions:
         ``constraints`` limit the labellings, as for ``tag``.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
         >>> best, second = tagger.nbest(["a", "b"], 2)
         >>> best[1] >= second[1], best[0] == tagger.tag(["a", "b"])
         (True, True)
@@ -85,7 +79,7 @@ class Questions:
         """A dict for each token, from each label to its probability at this token.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
         >>> first = tagger.marginals(["a", "b"])[0]
         >>> sorted(first), round(sum(first.values()), 4)
         (['X', 'Y'], 1.0)
@@ -102,20 +96,16 @@ class Questions:
         their probability is 0.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
         >>> pairs = tagger.pair_marginals(["a", "b"])
         >>> len(pairs), sorted(pairs[0]), round(sum(pairs[0].values()), 4)
         (1, [('X', 'X'), ('X', 'Y'), ('Y', 'X'), ('Y', 'Y')], 1.0)
         """
         lattice = self.lattice([tokens], constraints=constraints)
-        offsets = lattice.offsets.tolist()
         names = [lattice.names[y] for y in lattice.labels.tolist()]
-        found = []
-        for t, pairs in enumerate(lattice.pair_marginals()):
-            left, right = names[offsets[t] : offsets[t + 1]], names[offsets[t + 1] : offsets[t + 2]]
-            rows = pairs.tolist()
-            found.append({(y, z): rows[i][k] for i, y in enumerate(left) for k, z in enumerate(right)})
-        return found
+        candidates = [names[a:b] for a, b in pairwise(lattice.offsets.tolist())]
+        pairs = zip(pairwise(candidates), lattice.pair_marginals(), strict=True)
+        return [dict(zip(product(*both), shares.ravel().tolist(), strict=True)) for both, shares in pairs]
 
     def entities(
         self, tokens: Sentence | str, *, tokenize: Tokenizer = tokenize, constraints: Constraints | None = None
@@ -157,7 +147,7 @@ class Questions:
         ``entities``.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
         >>> tagger.show(["a", "b"])
         [a: X ...%] [b: Y ...%]
         >>> tagger.show("a  b")
@@ -171,7 +161,7 @@ class Questions:
         """The probability of the most probable labelling of the whole sentence.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
         >>> tagger.confidence(["a", "b"]) == tagger.nbest(["a", "b"], 1)[0][1]
         True
         """
@@ -187,7 +177,7 @@ class Questions:
         """``n`` labellings, drawn at random from their distribution. The same seed gives the same labellings.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(corate.Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
         >>> len(tagger.sample(["a", "b"], 3, seed=1))
         3
         """
