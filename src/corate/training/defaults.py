@@ -34,6 +34,7 @@ __all__ = [
     "choose_preset",
     "choose_scheme",
     "choose_start",
+    "order_2_on_full",
     "recorded",
 ]
 
@@ -52,6 +53,9 @@ LARGE_RATE = 0.08
 #: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
 #: step size, and the most weight of the base scores, since the features know more.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
+#: There, the order on a full lattice is 2 with at most this many labels. Tagging sums over all label triples: with 9
+#: labels it takes 2.5 times as long as with order 1, with 22 labels 6 times.
+LABELS_OF_ORDER_2 = 12
 #: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
 #: CLOSED_TEXT or less, it has CLOSED_TEMPER, and passes have these larger steps: in text of few templates, it knows the
 #: words of the training text by heart, and the features learn more from the neighbours of a word.
@@ -151,6 +155,11 @@ def choose_start(
     if method.edges_given_nodes:
         return [*templates, *edge_templates(templates, source)], method.base or "none"
     return templates, "none"
+
+
+def order_2_on_full(base: str, tokens: int, labels: int, *, words: bool) -> bool:
+    """Whether the order of polish on a full lattice is 2: with few labels and much text."""
+    return base == "pooled" and words and tokens > MANY_TOKENS and labels <= LABELS_OF_ORDER_2
 
 
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
