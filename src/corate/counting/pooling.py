@@ -203,8 +203,9 @@ def fit_weights(
     The sum is over the tokens whose label in ``scored`` is not negative. ``labels`` are left out of the counts.
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
+    columns = n_experts + has_ladder
     x = _native.expert_evidence(
-        table.arrays(), features.arrays(), expert_of, n_experts + has_ladder, candidates.arrays(), prior, SMOOTHING, labels
+        table.arrays(), features.arrays(), expert_of, columns, candidates.arrays(), prior, SMOOTHING, labels
     )
     if has_ladder:
         x[:, n_experts] = candidates.ladder

@@ -59,7 +59,7 @@ TRIPLE_DECAY = 0.01
 
 #: With order 2 on a full lattice, training considers the labels whose pooled score is at most so much below the best:
 #: their probability is at least exp(-LIKELY) times as high.
-LIKELY = 9.0
+LIKELY = 8.0
 
 #: The number of tokens that tuning trains and evaluates on.
 TUNING_TOKENS = 40_000
@@ -115,6 +115,7 @@ class ChainTraining:
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
         facts["unexplained"] = start.unexplained
         n_tokens = int(start.tokens.offsets[-1]) if layout is None else layout.tokens
+        facts["second"] = method.order != 1 and _second_on_full(start, n_tokens)
         p = ChainParameters.choose(method, n_tokens, start.base, **facts)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
@@ -437,7 +438,7 @@ class ChainTraining:
 
 
 def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights, tokens: int) -> int:
-    """The order. Unset, it is 2 for polish without parts of labels, on a pruned lattice or with few labels and much text.
+    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels, or for few labels in much text.
 
     A model that is trained further keeps its order.
     """
@@ -450,8 +451,7 @@ def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights, toke
             "use polish or standard"
         )
     usual = start.fresh and method.refines_counts and start.parts is None
-    if usual and full:
-        usual = order_2_on_full(start.base, tokens, start.n_labels, words=start.word is not None)
+    usual = usual and (not full or _second_on_full(start, tokens))
     order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
     if order == 2 and full and start.n_labels > MOST_TRIPLE_LABELS:
         raise DataError(
@@ -459,6 +459,11 @@ def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights, toke
             f"not {start.n_labels}; use the lattice 'pruned', or order 1"
         )
     return order
+
+
+def _second_on_full(start: Start, tokens: int) -> bool:
+    """Whether a full lattice has order 2, if no order is given."""
+    return order_2_on_full(start.base, tokens, start.n_labels, words=start.word is not None)
 
 
 def _shares(lost: NDArray[np.int64]) -> dict[str, float]:

@@ -51,7 +51,8 @@ POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
 #: The step size from the base default above MANY_TOKENS, where one pass less is made.
 LARGE_RATE = 0.08
 #: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
-#: step size, and the most weight of the base scores, since the features know more.
+#: step size, and the most weight of the base scores, since the features know more. There is one more with order 2,
+#: which varies more between seeds.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
 #: There, the order on a full lattice is 2 with at most this many labels. Tagging sums over all label triples: with 9
 #: labels it takes 2.5 times as long as with order 1, with 22 labels 6 times.
@@ -205,11 +206,13 @@ class ChainParameters:
         *,
         parts: bool = False,
         words: bool = True,
+        second: bool = False,
         unexplained: float = 1.0,
     ) -> ChainParameters:
         """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
 
-        ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
+        ``second`` is whether the order is 2 on a full lattice. ``unexplained`` is the share of the entropy of left-out
+        labels that the base pooled does not explain.
         """
         chosen: dict[str, Any] = {}
         if method.refines_counts:
@@ -222,7 +225,8 @@ class ChainParameters:
                 "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
             }
             if base == "pooled" and words:
-                chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
+                passes = None if method.passes is not None else INDEPENDENT_PASSES + second
+                chosen |= _pooled(unexplained, passes if large else None, large=large)
         return cls(**(chosen | _given(cls, method, base)))
 
     @property
@@ -231,8 +235,11 @@ class ChainParameters:
         return L2(2.0 * self.c2)
 
 
-def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
-    """The parameters for the base pooled that depend on how much of the labels it explains."""
+def _pooled(unexplained: float, independent: int | None, *, large: bool) -> dict[str, Any]:
+    """The parameters for the base pooled that depend on how much of the labels it explains.
+
+    ``independent`` is the number of independent passes; None for passes that go on from one another.
+    """
     part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
 
     def between(closed: float, usual: float) -> float:
@@ -243,8 +250,8 @@ def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str,
         passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
         return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
     found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
-    if not passes_given:
-        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE, "independent": True}
+    if independent is not None:
+        found |= {"passes": independent, "rate": INDEPENDENT_RATE, "independent": True}
     return found
 
 
