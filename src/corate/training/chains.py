@@ -166,7 +166,7 @@ class ChainTraining:
 
         With order 2, it takes about as long as with order 1 then.
         """
-        return self.full and self.order == 2 and self.start.fresh and self.start.base == "pooled"
+        return self.full and self.order == 2 and self.start.base == "pooled"
 
     @cached_property
     def initial(self) -> ChainWeights:
