@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,24 @@ from corate.counting.counts import Tokens, TokenStore
 from corate.counting.pooling import Candidates, Features
 from corate.counting.stored_tokens import StoredTokens
 from corate.features.vocabulary import Vocabulary
+from corate.io.tensor_file import TensorFile
 from corate.label_pairs import LabelPairs
-from corate.optimize.checkpoint import digest_of
+from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.pieces import Numbers, Pieces, PiecesInMemory, cut_into_pieces, order_of_pass, parts_of_piece
+from corate.optimize.tuning import Results, coordinate_search
+from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of, take_rows
 from corate.types import F32, Csr, Ids, Offsets
 
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
+    from corate.training.choices import Parameters
     from corate.training.separate import Sample, SeparateTraining
+    from corate.training.source import RunContext
 
 __all__ = [
     "IN_MEMORY",
+    "TUNING_TOKENS",
     "InMemory",
     "ItemArrays",
     "ItemStore",
@@ -43,6 +49,7 @@ __all__ = [
     "StoredItems",
     "StoredNodes",
     "StoredPieces",
+    "WeightTraining",
     "edge_features",
     "edge_rows",
     "edge_slots",
@@ -53,6 +60,8 @@ __all__ = [
 ]
 
 
+#: The number of tokens that tuning trains and evaluates on.
+TUNING_TOKENS = 40_000
 #: The function of the native items that makes the steps of a pass, or the items themselves.
 StepsOf = Callable[[Any], Any]
 
@@ -148,6 +157,61 @@ class Items:
         """A hash of the items and the initial weights."""
         tokens, arrays = self.tokens, self.arrays
         return digest_of((*arrays.features, tokens.labels, tokens.offsets, tokens.weights, initial, arrays.base))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightTraining:
+    """What trainings of weights have in common: where they start, their parameters, and all tokens with their weights.
+
+    A subclass has `arrays`, which makes items of tokens, and `trial`, which fits some and tests on others.
+    """
+
+    method: Any
+    start: Any
+    context: RunContext
+    storage: Storage
+    p: Parameters
+    tokens: TokenStore
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    #: The options that can be tuned, and the factors of their steps.
+    STEPS: ClassVar[Mapping[str, float]] = {}
+
+    @property
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight, as in `Start`."""
+        slots: LabelRows = self.start.slots if self.frequent_slots is None else self.frequent_slots
+        return slots
+
+    def trial(self, learn: Tokens, held_out: Tokens) -> Results:
+        """What is correct on held-out tokens, with weights that are fitted to others."""
+        raise NotImplementedError
+
+    def tuned(self) -> Any:
+        """Tune the prior, the weight of the base scores and the cutoff: fit half of a sample, test on the other."""
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
+        learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
+
+        def changed(p: Parameters) -> WeightTraining:
+            return replace(self, p=p.changed(cutoff=max(1, round(p.cutoff))))
+
+        def report(done: float) -> None:
+            self.context.progress(ProgressEvent("tuning", done))
+
+        free = {name: step for name, step in self.method.tunable(self.STEPS).items() if getattr(self.p, name) > 0}
+        weights, change = held_out.as_sentences(), type(self.p).changed
+        return changed(
+            coordinate_search(lambda p: changed(p).trial(learn, held_out), self.p, free, report, weights, change)[0]
+        )
+
+    def checkpoint(self, **identity: Any) -> Checkpoint | None:
+        """Where the state of the run is kept after each pass, if it is. A run resumes only if all this is the same."""
+        if self.method.checkpoint is None:
+            return None
+        templates = [str(t) for t in self.start.vocabulary.templates]
+        common = {"method": self.method.name, "optimizer": self.method.optimizer, "settings": self.p.fingerprint}
+        identity |= {**common, "seed": self.context.seed, "templates": templates}
+        return Checkpoint(TensorFile(self.method.checkpoint), identity)
 
 
 class Storage(Protocol):

@@ -15,24 +15,24 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
-from corate.counting.counts import Counts, PairCounts, Tokens, TokenStore
+from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
-from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
-from corate.optimize.checkpoint import Checkpoint, digest_of
+from corate.optimize.checkpoint import digest_of
 from corate.optimize.passes import Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
@@ -40,7 +40,18 @@ from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.choices import Parameters, separate_parameters
 from corate.training.initial_scores import StartFromCounts
-from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
+from corate.training.items import (
+    IN_MEMORY,
+    TUNING_TOKENS,
+    NodeItems,
+    Numbers,
+    Problem,
+    Storage,
+    WeightTraining,
+    edge_features,
+    edge_slots,
+    halves_of,
+)
 from corate.training.options import Separate
 from corate.training.source import FittedModel, Prepared, RunContext, filled_rows
 from corate.types import F32
@@ -48,9 +59,8 @@ from corate.types import F32
 __all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
 
 
-#: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
+#: The number of tokens that pairs are fitted on.
 PAIR_TOKENS = 120_000
-TUNING_TOKENS = 40_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +100,14 @@ class Coupled:
     exhausted: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class SeparateTraining:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeparateTraining(WeightTraining):
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
     method: Separate
     start: StartFromCounts
-    context: RunContext
-    storage: Storage
-    p: Parameters
-    tokens: TokenStore  # all tokens, with their weights
-    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
 
     @classmethod
     def of(
@@ -113,12 +120,8 @@ class SeparateTraining:
         """Choose the parameters."""
         p = separate_parameters(method, start.counts.tokens, start.base)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
-        return cls(method, start, context or RunContext(), storage, p, tokens)
-
-    @property
-    def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `Start`."""
-        return self.start.slots if self.frequent_slots is None else self.frequent_slots
+        context = context or RunContext()
+        return cls(method=method, start=start, context=context, storage=storage, p=p, tokens=tokens)
 
     @property
     def counts(self) -> Counts:
@@ -173,8 +176,8 @@ class SeparateTraining:
         held_out = self._held_out_problem() if main else None
         store = None
         if main and self.method.checkpoint is not None:
-            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(problem, held_out))
-
+            data = digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays()))
+            store = self.checkpoint(base=self.start.base, slots=problem.nodes.size, data=data)
         return make_passes(
             run,
             passes,
@@ -202,18 +205,6 @@ class SeparateTraining:
         """The node model of the held-out sentences that the user gave, None without any."""
         held_out = self.start.held_out_set()
         return None if held_out is None else self.arrays(held_out.tokens, held_out.tables, training=False)
-
-    def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
-        """What must be the same to resume from a checkpoint: settings and data."""
-        return {
-            "optimizer": self.method.optimizer,
-            "settings": self.p.fingerprint,
-            "base": self.start.base,
-            "seed": self.context.seed,
-            "templates": [str(t) for t in self.counts.vocabulary.templates],
-            "slots": problem.nodes.size,
-            "data": digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays())),
-        }
 
     def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> Fitted:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
@@ -288,27 +279,11 @@ class SeparateTraining:
         """Edge scores from counts, for a run that was stopped before its pairs were fitted."""
         return edge_scores(self.counts.pairs, self.n_labels, k=0.5, weight=0.75).dense()
 
-    def tuned(self) -> SeparateTraining:
-        """Tune sigma2, the weight of the base scores and the cutoff: fit on half of a sample, test on the other."""
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
-
-        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
-            training, tables = replace(self, p=p), self.start.tables()
-            problem = training.arrays(learn, tables, training=True)
-            weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
-            return _correct_nodes(training.arrays(held_out, tables, training=True), weights, self.context.threads)
-
-        steps = (
-            {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        )
-        free, weights = self.method.tunable(steps), held_out.as_sentences()
-
-        def report(done: float) -> None:
-            self.context.progress(ProgressEvent("tuning", done))
-
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
-        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
+    def trial(self, learn: Tokens, held_out: Tokens) -> NDArray[np.bool_]:
+        """Which held-out tokens are correct, with nodes that are fitted to others."""
+        tables = self.start.tables()
+        weights = self.fit_nodes(self.arrays(learn, tables, training=True), self.p.half_passes, "tuning").weights
+        return _correct_nodes(self.arrays(held_out, tables, training=True), weights, self.context.threads)
 
     def _given_nodes(
         self, problem: NodeItems, sentences: Numbers, chosen: Problem
