@@ -14,7 +14,7 @@ from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
 from corate.training.choices import MOST_TRIPLE_LABELS
-from corate.training.initial_scores import StartFromModel
+from corate.training.initial_scores import InitialScoresFromModel
 from corate.training.options import Standard
 from corate.training.source import MemorySource
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
@@ -107,7 +107,7 @@ def test_labels_and_probabilities_agree_with_each_other(way: dict[str, Any]) -> 
 def test_the_objective_is_that_of_the_probabilities() -> None:
     """c2 times the squared norm, including triples, minus the log-probabilities of the training sentences."""
     tagger = trained(method="standard", iterations=20, c2=0.3)
-    run = ChainTraining.of(Standard(iterations=0), StartFromModel(tagger, MemorySource(corpus_of(TRAINING))))
+    run = ChainTraining.of(Standard(iterations=0), InitialScoresFromModel(tagger, MemorySource(corpus_of(TRAINING))))
     items = run.items(run.tokens, None, training=True)
     weights = run.initial_vector().astype(np.float64)
     m = tagger.model

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corate.corpus import StringTable
+from corate.counting.backoff import BackoffParameters
 from corate.counting.counts import Table
-from corate.counting.ladder import LadderParameters
 from corate.counting.pooling import countable_features
 from corate.errors import Argument, ConfigError, DataError
 from corate.features.presets import pos_column
@@ -69,8 +69,8 @@ INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
 CLOSED_TEXT, OPEN_TEXT = 0.02, 0.08
 CLOSED_TEMPER, CLOSED_PASSES, CLOSED_RATE = 0.4, 3, 0.12
 
-#: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
-#: more to learn, and the base is less accurate.
+#: The step size and the weight of the base scores from the base pooled if there are no words: without a back-off there
+#: is more to learn, and the base is less accurate.
 WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
 
 #: The L2 weight with weights of parts of labels.
@@ -134,7 +134,7 @@ def choose_scheme(constrain: str | None, source: Source) -> str | None:
 def choose_base(method: FittedMethod, source: Source, templates: Sequence[Template], *, few: bool) -> str:
     """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
-    Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
+    Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a back-off of words.
     """
     if method.base is not None:
         return method.base
@@ -304,7 +304,7 @@ def _times(tokens: int) -> int:
 TOKEN, TRIPLE = 700.0, 2.0
 
 #: A full lattice may cost this many times as much as a pruned one. It can have pooled base scores, which are better
-#: than those of the ladder if labels are few: ned F1 76.4 against 74.9, Finnish parts of speech 90.2 against 89.5.
+#: than those of the back-off if labels are few: ned F1 76.4 against 74.9, Finnish parts of speech 90.2 against 89.5.
 FULL_MAY_COST = 1.25
 
 #: The same with labels that do not recur.
@@ -366,7 +366,7 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     """The estimated mean number of candidates of a token in a pruned lattice, from the counts of labels by word.
 
     A token is left out of the counts of its word, w. The candidates are the labels seen with the word, or the labels
-    that are likely enough by a ladder of one rung, r, the mean of rare words; those of the two that are more:
+    that are likely enough by a back-off of one level, r, the mean of rare words; those of the two that are more:
 
         P(y | w) = (n(w, y) + k P(y | r)) / (n(w) + k)
 
@@ -374,7 +374,7 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     >>> mean_candidates(frequent, 2)
     1.0
     """
-    ladder = LadderParameters()
+    ladder = BackoffParameters()
     totals = words.totals()
     own = words.counts / totals[words.owners]
     rare = totals[words.owners] <= ladder.rare

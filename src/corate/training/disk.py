@@ -21,9 +21,9 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.corpus.stored_corpus import StoredCorpus, writing_to
 from corate.counting import stored_tokens
+from corate.counting.backoff import BackoffParameters, BackoffPreset
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, PairCounts, Table
-from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.counting.stored_tokens import StoredTokens
@@ -46,13 +46,13 @@ from corate.training.source import Presets, RunContext, Source
 
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
-    from corate.training.initial_scores import StartFromCounts
+    from corate.training.initial_scores import InitialScoresFromCounts
     from corate.training.separate import SeparateTraining
 
 __all__ = [
+    "BackoffSource",
+    "BackoffStreams",
     "DiskSource",
-    "LadderSource",
-    "LadderStreams",
     "OnDisk",
     "check_corpus_fits",
     "check_vocabulary_fits",
@@ -127,7 +127,7 @@ class DiskSource(Source):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count the features of templates, and what the ladders need."""
+        """Count the features of templates, and what the back-offs need."""
         stored, k = self.stored, len(self.names)
         vocabulary = vocabulary_of(templates, presets, stored.word, self.lexicons)
         tokens = self._tokens(vocabulary, context)
@@ -193,12 +193,12 @@ class OnDisk:
         return training, items
 
 
-#: The share of the memory limit for pieces and merges; words, their rungs and rows have the rest.
+#: The share of the memory limit for pieces and merges; words, their levels and rows have the rest.
 WORKING_SHARE = 0.25
 
 
-class LadderSource(DiskSource):
-    """A corpus on disk whose neighbour pairs are counted on disk, for ladders.
+class BackoffSource(DiskSource):
+    """A corpus on disk whose neighbour pairs are counted on disk, for back-offs.
 
     At most ``most_words`` words are counted: see `CountedWords`.
     """
@@ -210,7 +210,7 @@ class LadderSource(DiskSource):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count what the ladders need. The strings of the corpus are released: only ids are needed from here on."""
+        """Count what the back-offs need. The strings of the corpus are released: only ids are needed from here on."""
         if templates or held_out is not None:
             raise FeatureError("features and held-out text are counted in memory; give more memory")
         return StoredCounts(
@@ -225,12 +225,12 @@ class LadderSource(DiskSource):
         )
 
     def streamed(
-        self, counted: CountedCorpus, preset: LadderPreset, p: LadderParameters, model: ChainModel
-    ) -> LadderStreams:
+        self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
+    ) -> BackoffStreams:
         """The parts of the model file that stay on disk, and the weights of neighbour pairs, which are written here."""
         assert isinstance(counted, StoredCounts)
         _native.release_memory()
-        words = model.rows.between(0, model.rung_bases[0])
+        words = model.rows.between(0, model.level_bases[0])
         weights = [
             _StoredWeights.write(
                 counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
@@ -240,11 +240,11 @@ class LadderSource(DiskSource):
             )
             for t, pairs in enumerate(counted.pairs_on_disk, start=1)
         ]
-        return LadderStreams(model, counted, weights)
+        return BackoffStreams(model, counted, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class LadderStreams:
+class BackoffStreams:
     """The tensors of a model file that are on disk: those of neighbour pairs, and those that contain them."""
 
     model: ChainModel  # all but the neighbour pairs
@@ -440,7 +440,7 @@ def _check_weights(training: Any, others: int, weight: int, memory: int) -> None
 
     Features seen less often than the cutoff of the run have no weights.
     """
-    start: StartFromCounts = training.start
+    start: InitialScoresFromCounts = training.start
     table = start.counts.table
     lengths = table.lengths
     fixed = PROGRAM_BYTES + others
@@ -482,7 +482,7 @@ def source_on_disk(stored: StoredCorpus, method: Method, folder: Path, memory: i
     """
     if method.counts_only:
         words = len(stored.strings[stored.columns.index(stored.word)])
-        return LadderSource(stored, folder, memory, _most_words(words, memory))
+        return BackoffSource(stored, folder, memory, _most_words(words, memory))
     refused = method.refused("disk")
     if refused is not None:
         problem = f"{refused.what} is only for training in memory"

@@ -78,7 +78,7 @@ class ItemArrays:
     gold: Ids
     edges: Csr | None
     sentence_weights: F32 | None = None
-    lost: Numbers | None = None  # labels that pruning lost, as in `Candidates`
+    pruned_gold: Numbers | None = None  # labels that pruning lost, as in `Candidates`
 
 
 class ItemStore(Protocol):
@@ -95,7 +95,7 @@ class ItemStore(Protocol):
         ...
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
         ...
 
@@ -134,9 +134,9 @@ class Items:
         return found
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
-        return self.arrays.lost
+        return self.arrays.pruned_gold
 
     def visits(self, features: int) -> Numbers:
         """How often each of the features occurs."""
@@ -179,7 +179,7 @@ class WeightTraining:
 
     @property
     def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `Start`."""
+        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
         slots: LabelRows = self.start.slots if self.frequent_slots is None else self.frequent_slots
         return slots
 
@@ -372,7 +372,7 @@ class Problem:
 
     def arrays(self) -> list[NDArray[Any] | None]:
         """The arrays that the fit depends on, for a hash."""
-        base, labels, weights = self.candidates.ladder, self.tokens.labels, self.tokens.weights
+        base, labels, weights = self.candidates.backoff, self.tokens.labels, self.tokens.weights
         return [*self.features, *self.candidates.arrays(), base, labels, self.values, weights]
 
 
@@ -393,7 +393,7 @@ def native_nodes(
         features,
         values,
         candidates.arrays(),
-        candidates.ladder,
+        candidates.backoff,
         (np.arange(n + 1, dtype=np.int64), gold, np.ones(n, np.float32) if weights is None else weights),
     )
 
@@ -514,7 +514,7 @@ class StoredItems(Stored):
 
     def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: ChainTraining) -> None:
         super().__init__(folder, tokens, pieces, training)
-        self.lost: Numbers | None = None  # the labels that pruning lost
+        self.pruned_gold: Numbers | None = None  # the labels that pruning lost
         self.size = len(training.initial_vector())
         self._edge_visits = np.zeros(len(training.edge_rows), np.int64)
 
@@ -523,8 +523,8 @@ class StoredItems(Stored):
         self._visits += _native.occurrences(arrays.features[1], len(self._visits))
         if arrays.edges is not None:
             self._edge_visits += _native.occurrences(arrays.edges[1], len(self._edge_visits))
-        if arrays.lost is not None:
-            self.lost = arrays.lost if self.lost is None else self.lost + arrays.lost
+        if arrays.pruned_gold is not None:
+            self.pruned_gold = arrays.pruned_gold if self.pruned_gold is None else self.pruned_gold + arrays.pruned_gold
         self._files.add(_flat(arrays))
 
     def arrays(self, piece: int) -> ItemArrays:
@@ -629,7 +629,7 @@ class StoredNodes(Stored):
             ids[np.repeat(kept, lengths)],
             offsets_of(widths[kept]),
             candidates.labels[own],
-            candidates.ladder[own],
+            candidates.backoff[own],
             problem.gold[kept],
         ]
         self._files.add(arrays)

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Counts, PairCounts, Tokens
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
 from corate.errors import FeatureError
@@ -39,7 +39,7 @@ from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.choices import Parameters, separate_parameters
-from corate.training.initial_scores import StartFromCounts
+from corate.training.initial_scores import InitialScoresFromCounts
 from corate.training.items import (
     IN_MEMORY,
     TUNING_TOKENS,
@@ -53,7 +53,7 @@ from corate.training.items import (
     halves_of,
 )
 from corate.training.options import Separate
-from corate.training.source import FittedModel, Prepared, RunContext, filled_rows
+from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
 __all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
@@ -105,7 +105,7 @@ class SeparateTraining(WeightTraining):
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
     method: Separate
-    start: StartFromCounts
+    start: InitialScoresFromCounts
 
     STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
 
@@ -113,7 +113,7 @@ class SeparateTraining(WeightTraining):
     def of(
         cls,
         method: Separate,
-        start: StartFromCounts,
+        start: InitialScoresFromCounts,
         context: RunContext | None = None,
         storage: Storage = IN_MEMORY,
     ) -> SeparateTraining:
@@ -142,7 +142,7 @@ class SeparateTraining(WeightTraining):
 
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def arrays(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
+    def arrays(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
@@ -382,9 +382,9 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
 
 
-def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
+def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
     """Count the corpus, then fit its factors."""
-    start = StartFromCounts.of(method, data, context)
+    start = InitialScoresFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
     return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
 

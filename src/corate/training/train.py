@@ -38,11 +38,11 @@ from corate.training.options import Method, Separate, check_init, resolve_method
 from corate.training.source import (
     FittedModel,
     MemorySource,
-    Prepared,
     RunContext,
     Scaling,
     Source,
     Streams,
+    TrainingData,
     filled_rows,
     ready_made,
 )
@@ -384,7 +384,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
     if old.attributes is None:
         ready = replace(ready, attributes=None)
-    fresh, tokens = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
+    fresh, tokens = Counts.of(ready, Vocabulary.of(old.templates, old.levels), tagger.record.get("word"))
     if tagger.counts.word_pairs is not None:
         fresh = fresh.with_word_pairs(tokens)
     counts = tagger.counts.merged(fresh)
@@ -410,7 +410,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
 
 def prepare(
     method: Method, source: Source, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
-) -> Prepared:
+) -> TrainingData:
     """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
     features = None if origin is not None else default_features(method, features, source)
     templates, function = resolve(features, source.columns)
@@ -429,7 +429,7 @@ def prepare(
         if held is not None and held.attributes is not None:
             held = replace(held, attributes=scaling.apply(held.attributes))
     used = _node_templates(templates) if method.counts_only else [t for t in templates if t.atoms]
-    return Prepared(ready, held, used, bins, function, scaling, origin)
+    return TrainingData(ready, held, used, bins, function, scaling, origin)
 
 
 def _node_templates(templates: Sequence[Template]) -> list[Template]:
