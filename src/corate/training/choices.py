@@ -374,17 +374,17 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     >>> mean_candidates(frequent, 2)
     1.0
     """
-    ladder = BackoffParameters()
+    backoff = BackoffParameters()
     totals = words.totals()
     own = words.counts / totals[words.owners]
-    rare = totals[words.owners] <= ladder.rare
+    rare = totals[words.owners] <= backoff.rare
     sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
     likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
     others = np.maximum(totals - 1, 0)
     best = np.zeros(len(totals))
     np.maximum.at(best, words.owners, own)
     best = np.where(others > 0, best, likely.max(initial=0.0))
-    least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
+    least = SUPPORT["threshold"] * best * (others + backoff.word_k) / backoff.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
     candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0

@@ -331,12 +331,12 @@ def pooled_model(
         return ChainModel(counts.labels, edges, weights, bias, all_labels=every)
     if n_labels <= POOLED_FULL_LABELS:
         p = replace(p, threshold=1e-6, cap=POOLED_FULL_LABELS)
-    ladder = backoff_model(counts, DEFAULT, p, word, every)
+    backoff = backoff_model(counts, DEFAULT, p, word, every)
     return replace(
-        ladder.with_row_weight(pool.backoff),
+        backoff.with_row_weight(pool.backoff),
         edges=edges,
         bias=bias,
-        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.backoff)),
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(backoff.weights.scaled(pool.backoff)),
         floor=FLOOR * pool.backoff,
     )
 
