@@ -31,8 +31,6 @@ __all__ = [
     "LatticeCosts",
     "Parameters",
     "chain_parameters",
-    "choose_base",
-    "choose_edge_templates",
     "choose_parts",
     "choose_preset",
     "choose_scheme",

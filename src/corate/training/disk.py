@@ -42,28 +42,17 @@ from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
 from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes
 from corate.training.options import Method
-from corate.training.source import Presets, RunContext, Source
+from corate.training.source import Presets, ReadSource, RunContext
 
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
     from corate.training.initial_scores import InitialScoresFromCounts
     from corate.training.separate import SeparateTraining
 
-__all__ = [
-    "BackoffSource",
-    "BackoffStreams",
-    "DiskSource",
-    "OnDisk",
-    "check_corpus_fits",
-    "check_vocabulary_fits",
-    "limit_passed",
-    "most_strings",
-    "pieces_of",
-    "source_on_disk",
-]
+__all__ = ["DiskSource", "OnDisk", "check_corpus_fits", "limit_passed", "most_strings", "pieces_of", "source_on_disk"]
 
 
-class DiskSource(Source):
+class DiskSource(ReadSource):
     """A corpus on disk. Its tokens and training items are in new folders in ``folder``, which the caller removes.
 
     ``pieces`` are the sentences that stochastic passes visit one after another. Raises DataError if the vocabulary

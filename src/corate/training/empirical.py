@@ -55,16 +55,7 @@ from corate.training.options import Empirical, Method, resolve_method
 from corate.training.source import FittedModel, RunContext, Source, Streams, TrainingData, filled_rows
 from corate.types import Ids
 
-__all__ = [
-    "BACKOFF_PRESETS",
-    "POOLED_FULL_LABELS",
-    "EmpiricalTraining",
-    "backoff_model",
-    "fit",
-    "given_parameters",
-    "pooled_model",
-    "rebuild",
-]
+__all__ = ["backoff_model", "fit", "pooled_model", "rebuild"]
 
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.

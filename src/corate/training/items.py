@@ -36,27 +36,20 @@ if TYPE_CHECKING:
 __all__ = [
     "IN_MEMORY",
     "TUNING_TOKENS",
-    "InMemory",
     "ItemArrays",
     "ItemStore",
     "Items",
     "NodeItems",
     "Numbers",
-    "PieceFiles",
     "Problem",
-    "StepsOf",
     "Storage",
     "StoredItems",
     "StoredNodes",
-    "StoredPieces",
     "WeightTraining",
     "edge_features",
     "edge_rows",
     "edge_slots",
     "halves_of",
-    "native_nodes",
-    "pieces_of_half",
-    "split_by_half",
 ]
 
 

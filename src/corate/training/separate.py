@@ -29,7 +29,6 @@ from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
 from corate.errors import FeatureError
-from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import digest_of
@@ -56,7 +55,7 @@ from corate.training.options import Separate
 from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
-__all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
+__all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
 
 
 #: The number of tokens that pairs are fitted on.
@@ -263,7 +262,7 @@ class SeparateTraining(WeightTraining):
             try:
                 if self.method.coupling == "joint":
                     assert isinstance(problem, Problem)
-                    node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, nodes.weights)
+                    node, edges, extra, exhausted = self.joint_pairs(problem, self.start.slots, nodes.weights)
                     return Coupled(node, edges, extra, self.p, exhausted=nodes.exhausted or exhausted)
                 p, edges, extra, cross_fitted = self._given_nodes(problem, *(problem.sample or self.sample(problem)))
                 held_out = self._coupling_sample(cross_fitted, nodes.weights)
@@ -300,7 +299,7 @@ class SeparateTraining(WeightTraining):
         sample = self.start.sample(self.tokens, PAIR_TOKENS)
         if self.method.tune and len(sample) > 1:
             p = self._tuned_pairs(*(cross_fitted.take(sample[k::2]) for k in (0, 1)))
-        edges, extra = self._pairs(p).given_nodes(*cross_fitted.take(sample))
+        edges, extra = replace(self, p=p).pairs_given_nodes(*cross_fitted.take(sample))
         return p, edges, extra, cross_fitted
 
     def sample(self, problem: NodeItems) -> Sample:
@@ -309,18 +308,13 @@ class SeparateTraining(WeightTraining):
         sentences = distinct(np.concatenate(samples))
         return sentences, self._part(problem, sentences)
 
-    def _pairs(self, p: Parameters) -> PairFactors:
-        return PairFactors(
-            self.method, self.n_labels, self.counts.vocabulary, self.start.edge_templates, p, self.context
-        )
-
     def _tuned_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
     ) -> Parameters:
         """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
 
         def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
-            return self._correct(*held_out, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
+            return self._correct(*held_out, *replace(self, p=p).pairs_given_nodes(*learn), p.coupling_weight)
 
         steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         if not steps:
@@ -373,34 +367,9 @@ class SeparateTraining(WeightTraining):
         best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
         return np.asarray(best == tokens.labels)
 
+    # -- pairs ---------------------------------------------------------------------------------------------------
 
-def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
-    """Which tokens the node model alone labels correctly."""
-    log_p = problem.nodes.posteriors(weights, True, threads)
-    best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
-    gold = problem.candidates.find(problem.tokens.labels)
-    return np.asarray((gold >= 0) & (log_p[gold] >= best))
-
-
-def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
-    """Count the corpus, then fit its factors."""
-    start = InitialScoresFromCounts.of(method, data, context)
-    model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
-    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
-
-
-@dataclass(frozen=True, eq=False)
-class PairFactors:
-    """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
-
-    method: Separate
-    n_labels: int
-    vocabulary: Vocabulary
-    uses: NDArray[np.bool_]
-    p: Parameters
-    context: RunContext
-
-    def given_nodes(
+    def pairs_given_nodes(
         self, tokens: Tokens, candidates: Candidates, scores: F32
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
@@ -414,7 +383,7 @@ class PairFactors:
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and the weights of edge features together, by stochastic passes that start from T."""
-        found = edge_slots(tokens, self.vocabulary, self.uses, self.n_labels)
+        found = edge_slots(tokens, self.counts.vocabulary, self.start.edge_templates, self.n_labels)
         if found is None:
             return start, SparseRows()
         slots, features, visits = found
@@ -442,13 +411,13 @@ class PairFactors:
     def _passes(self, run: AdaGrad, passes: int) -> F32:
         return make_passes(run, passes, "fitting the pairs", self.context.progress, keep=False).weights
 
-    def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
+    def joint_pairs(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
 
         Also returns whether L-BFGS reached the maximum number of iterations before it converged.
         """
         pairs = LabelPairs(self.n_labels)
-        observed = edge_slots(problem.tokens, self.vocabulary, self.uses, self.n_labels)
+        observed = edge_slots(problem.tokens, self.counts.vocabulary, self.start.edge_templates, self.n_labels)
         if problem.values is not None:
             raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)
@@ -465,7 +434,7 @@ class PairFactors:
         )
         exhausted = False
         if self.method.optimizer == "lbfgs":
-            fitted = self._fit_exactly(model)
+            fitted = self._fit_pairs_exactly(model)
             weights, exhausted = fitted.weights, fitted.exhausted
         else:
             shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
@@ -482,7 +451,7 @@ class PairFactors:
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
         return a + b - nodes, table.reshape(pairs.shape), extra, exhausted
 
-    def _fit_exactly(self, model: _native.Pairs) -> Fitted:
+    def _fit_pairs_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
         return make_iterations(
             lambda weights: model.objective(weights, self.p.penalty.strength, self.context.threads),
@@ -492,3 +461,18 @@ class PairFactors:
             iterations=self.method.iterations,
             keep=False,
         )
+
+
+def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
+    """Which tokens the node model alone labels correctly."""
+    log_p = problem.nodes.posteriors(weights, True, threads)
+    best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
+    gold = problem.candidates.find(problem.tokens.labels)
+    return np.asarray((gold >= 0) & (log_p[gold] >= best))
+
+
+def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
+    """Count the corpus, then fit its factors."""
+    start = InitialScoresFromCounts.of(method, data, context)
+    model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
+    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))

@@ -40,6 +40,7 @@ __all__ = [
     "FittedModel",
     "MemorySource",
     "Presets",
+    "ReadSource",
     "RunContext",
     "Scaling",
     "Source",
@@ -72,16 +73,32 @@ class Source(ABC):
 
     columns: tuple[str, ...]  # without the labels
     word: str | None  # the column that holds the words
-    sentences: int
-    n_tokens: int
-    labels: StringTable  # all labels of the data
-    names: StringTable  # the labels of a model: those that occur, without the one that stands for unknown labels
     unknown: str | None  # the label that stands for unknown labels
     attributes: Attributes | None = None  # ready-made features
     layout: Sequence[str] = ()  # the columns of the file
     label_source: str = ""
     storage: Storage = IN_MEMORY  # of training items
     no_function = "a feature function needs the text in memory; give templates or a preset"
+
+    @property
+    @abstractmethod
+    def sentences(self) -> int:
+        """The number of sentences."""
+
+    @property
+    @abstractmethod
+    def n_tokens(self) -> int:
+        """The number of tokens."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> StringTable:
+        """All labels of the data."""
+
+    @property
+    @abstractmethod
+    def names(self) -> StringTable:
+        """The labels of a model: those that occur, without the one that stands for unknown labels."""
 
     @abstractmethod
     def strings(self, column: str) -> StringTable:
@@ -164,7 +181,16 @@ class Source(ABC):
         }
 
 
-class MemorySource(Source):
+class ReadSource(Source):
+    """A corpus that has been read, in memory or on disk: its size and its labels are known."""
+
+    sentences: int = 0
+    n_tokens: int = 0
+    labels: StringTable = StringTable.intern([])[0]
+    names: StringTable = labels
+
+
+class MemorySource(ReadSource):
     """A corpus in memory. ``named`` are its labels and the ids of its tokens, if they are known.
 
     >>> source = MemorySource(Corpus.from_sentences([[("the", "DET"), ("dog", "?")]]), unknown="?")

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Trained",
-    "default_features",
     "prepare",
     "reporter",
     "save_trained",
@@ -61,7 +60,6 @@ __all__ = [
     "train_file",
     "train_on",
     "train_stored",
-    "train_until_interrupted",
     "update",
 ]
 
