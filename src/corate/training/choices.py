@@ -1,4 +1,21 @@
-"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes."""
+"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes.
+
+A choice is made for an option that the user leaves unset. The order is chosen in :mod:`corate.training.chains`, and the
+back-off in :mod:`corate.training.empirical`, because both depend on what has been counted. `refuse_too_many_labels`
+checks that there is something to choose for.
+
+`LatticeCosts` decides whether lattices are pruned or full, from the estimated cost of a token in a pass:
+
+    full     TOKEN + K^2             all K labels are candidates everywhere; order 1
+             TOKEN + K^3             if order 2 is asked for, and K exceeds MOST_TRIPLE_LABELS
+    pruned   TOKEN + TRIPLE c^3      a token has c candidates on average; order 2
+
+The unit is the cost of a label pair in a full lattice. TOKEN is the cost of the features of a token. c is estimated
+from the counts of words: see :func:`mean_candidates`.
+
+Labels that do not recur with a word count little: typing errors in a few labels should not change the lattice, and so
+the accuracy of all others.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
-"""Training on a corpus that is larger than memory.
+"""Training on text that is larger than memory: when text has to be on disk, and a source that counts it there.
 
 The vocabulary, the counts and the weights are in memory. Tokens are on disk: first as ids of features, then as training
-items, in the pieces that stochastic passes visit one after another. The result is that of training in memory.
+items, in the pieces that stochastic passes visit one after another. For `empirical`, words are counted in memory and
+neighbour pairs on disk, and the model file is written without having the pairs in memory. The result is that of
+training in memory.
+
+Estimates of memory are those of the peak, within about a tenth. The numbers of bytes were measured on brown, repeated
+up to ten million tokens.
 """
 
 from __future__ import annotations

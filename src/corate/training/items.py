@@ -1,4 +1,10 @@
-"""Sentences as training items: the arrays of the native ``Chains``, and what stochastic passes need to know of them."""
+"""Sentences as training items, in memory or on disk: what trainings of weights have in common, and what passes visit.
+
+Items of whole sentences are arrays of the native ``Chains``; items of separate training are tokens, for the native
+``Nodes``. Pairs are fitted on cross-fitted node probabilities, so the sentences of a corpus are in two halves, in
+blocks. Large corpora are visited piece by piece (see :mod:`corate.optimize.pieces`), and each piece of tokens has
+sentences of one half. On disk there is a file for each piece; while steps are made for one, the next one is read.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ half of the corpus scores the other half.
 
 With ``joint`` coupling both models are those of the paper: the pair model is softmax(A f_i + B f_i+1 + T), independent
 of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to their optimum.
+
+The kernels are ``native/training/maxent.cpp`` and ``native/training/pairs.cpp``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Choices of training depend on facts: labels, words by label, the costs of lattices. Each fact is found once.
 :class:`MemorySource` has a corpus in memory, :class:`~corate.training.disk.DiskSource` a corpus on disk.
+
+`TrainingData` and `RunContext` are what the function ``fit`` of a method gets, `FittedModel` is what it returns.
 """
 
 from __future__ import annotations

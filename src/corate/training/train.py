@@ -1,4 +1,8 @@
-"""Training, from text to a tagger: the functions that users call, and `train_on`, which all of them use."""
+"""Training from beginning to end: `train`, `train_file` and `update`, and `train_on`, by which all methods are trained.
+
+Text in a file that fits into the memory limit is read and trained on as by `train`. Larger text is read in pieces, and
+stored on disk as ids (:mod:`corate.training.disk`). The model is the same.
+"""
 
 from __future__ import annotations
 
