@@ -103,29 +103,19 @@ def calibrated(
     """
     if tagger.record.get("interrupted"):
         return tagger
+    measured = tagger
     try:
-        temperature = _measured_temperature(tagger, method, corpus, held_out, train_again, context)
+        if held_out is None:
+            kept, left_out = _split(len(corpus), context.seed)
+            weights = method.sentence_weights
+            weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
+            again = method.changed(checkpoint=None, sentence_weights=weights)
+            measured, held_out = train_again(corpus.take(kept), again), corpus.take(left_out)
+        context.progress(ProgressEvent("calibrating"))
+        temperature = fit_temperature(measured, held_out, method.unknown)
     except KeyboardInterrupt:
         return replace(tagger, record={**tagger.record, "interrupted": True})
     return with_temperature(tagger, temperature)
-
-
-def _measured_temperature(
-    tagger: Tagger,
-    method: Method,
-    corpus: Corpus,
-    held_out: Corpus | None,
-    train_again: Callable[[Corpus, Method], Tagger],
-    context: RunContext,
-) -> float:
-    if held_out is None:
-        kept, left_out = _split(len(corpus), context.seed)
-        weights = method.sentence_weights
-        weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
-        method = method.changed(checkpoint=None, sentence_weights=weights)
-        tagger, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
-    context.progress(ProgressEvent("calibrating"))
-    return fit_temperature(tagger, held_out, method.unknown)
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:

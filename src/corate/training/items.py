@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from corate.types import F32, Csr, Ids, Offsets
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
     from corate.training.choices import Parameters
+    from corate.training.disk import OnDisk
     from corate.training.separate import Sample, SeparateTraining
     from corate.training.source import RunContext
 
@@ -78,41 +79,6 @@ class ItemArrays:
     edges: Csr | None
     sentence_weights: F32 | None = None
     pruned_gold: Numbers | None = None  # labels that pruning lost, as in `Candidates`
-
-
-class ItemStore(Protocol):
-    """What a stochastic run needs of its training items."""
-
-    @property
-    def chains(self) -> Any:
-        """Makes steps for sentences from anywhere in the corpus."""
-        ...
-
-    @property
-    def sentences(self) -> Numbers:
-        """The numbers of the sentences to visit."""
-        ...
-
-    @property
-    def pruned_gold(self) -> Numbers | None:
-        """The labels that pruning lost, as in `Candidates`; None without pruning."""
-        ...
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs."""
-        ...
-
-    def edge_visits(self, features: int) -> Numbers:
-        """How often each of the edge features occurs."""
-        ...
-
-    def in_pieces(self, seed: int, steps_of: StepsOf) -> Pieces | None:
-        """The pieces of a large corpus; None for a small one."""
-        ...
-
-    def digest(self, initial: F32) -> str:
-        """A hash of the items and the initial weights."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,18 +179,6 @@ class WeightTraining:
         return Checkpoint(TensorFile(self.method.checkpoint), identity)
 
 
-class Storage(Protocol):
-    """Where the items of a training are: in memory, or on disk (`corate.training.disk.OnDisk`)."""
-
-    def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
-        """All sentences as items, and the training on them, which may have no weights of rare features."""
-        ...
-
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
-        """The same for the node model of all tokens."""
-        ...
-
-
 class InMemory:
     """Items in memory."""
 
@@ -238,6 +192,11 @@ class InMemory:
 
 
 IN_MEMORY = InMemory()
+#: Where the items of a training are.
+Storage: TypeAlias = "InMemory | OnDisk"
+#: What passes over whole sentences need of their items, and passes over nodes of theirs.
+ItemStore: TypeAlias = "Items | StoredItems"
+NodeItems: TypeAlias = "Problem | StoredNodes"
 
 
 def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
@@ -281,36 +240,6 @@ def edge_slots(
 
 #: The number of blocks of neighbouring sentences, which belong to the two halves in turn.
 BLOCKS = 20
-
-
-class NodeItems(Protocol):
-    """What stochastic passes over nodes need of the tokens. ``half`` restricts them to one half: 0 or 1."""
-
-    @property
-    def sample(self) -> Sample | None:
-        """The sentences that pairs are fitted on, and their node model, if they are known already."""
-        ...
-
-    @property
-    def nodes(self) -> Any:
-        """Makes steps for tokens from anywhere in the corpus, if it is not in pieces. It has the number of weights."""
-        ...
-
-    def items(self, half: int | None) -> Numbers:
-        """The numbers of the tokens to visit."""
-        ...
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs, in both halves."""
-        ...
-
-    def in_pieces(self, seed: int, half: int | None) -> Pieces | None:
-        """The pieces of a large corpus; None for a small one."""
-        ...
-
-    def arrays(self) -> Iterable[NDArray[Any] | None]:
-        """The arrays that the fit depends on, for a hash."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -543,10 +472,10 @@ class StoredItems(Stored):
         """The native items of a piece."""
         return self.training.chains(self.arrays(piece))
 
-    # -- a stochastic run: see ItemStore ---------------------------------------------------------------------------
+    # -- a stochastic run: see `ItemStore` ---------------------------------------------------------------------------
 
     @property
-    def chains(self) -> StoredItems:
+    def chains(self) -> Any:
         """Makes steps for sentences from anywhere in the corpus."""
         return self
 
@@ -643,7 +572,7 @@ class StoredNodes(Stored):
     # -- a stochastic run: see NodeItems -------------------------------------------------------------------------
 
     @property
-    def nodes(self) -> StoredNodes:
+    def nodes(self) -> Any:
         """Has the number of weights. Steps are made by the pieces."""
         return self
 

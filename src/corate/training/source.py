@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from corate.features.ready_made import Bins, FeatureFunction, refuse_too_large_v
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import Atom, Template, WordFunction, usual_name
 from corate.features.vocabulary import Vocabulary
-from corate.io.tensor_file import StreamedTensor
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ignore_progress
@@ -37,6 +36,9 @@ from corate.rows import owners_of
 from corate.training.choices import LatticeCosts
 from corate.training.items import IN_MEMORY, Storage
 from corate.types import F64, Ids
+
+if TYPE_CHECKING:
+    from corate.training.disk import BackoffStreams
 
 __all__ = [
     "FittedModel",
@@ -46,7 +48,6 @@ __all__ = [
     "RunContext",
     "Scaling",
     "Source",
-    "Streams",
     "TrainingData",
     "filled_rows",
     "ready_made",
@@ -55,19 +56,6 @@ __all__ = [
 
 #: The back-offs whose features are counted.
 Presets = tuple[BackoffPreset, ...]
-
-
-class Streams(Protocol):
-    """Parts of a model file that are on disk."""
-
-    @property
-    def features(self) -> int:
-        """The number of features that are on disk."""
-        ...
-
-    def tensors(self, *, counts: bool, half: bool) -> dict[str, StreamedTensor]:
-        """The tensors by name; with the counts, and with 16 bits for a score if ``half``."""
-        ...
 
 
 class Source(ABC):
@@ -169,7 +157,7 @@ class Source(ABC):
 
     def streamed(
         self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
-    ) -> Streams | None:
+    ) -> BackoffStreams | None:
         """The parts of the file of a back-off's model that stay on disk; None if it is all in memory."""
         return None
 
@@ -332,7 +320,7 @@ class FittedModel:
     record: dict[str, Any]
     n_features: int
     counts: Counts | None = None
-    streams: Streams | None = None
+    streams: BackoffStreams | None = None
 
 
 def filled_rows(offsets: NDArray[np.int64]) -> int:

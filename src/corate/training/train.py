@@ -45,7 +45,6 @@ from corate.training.source import (
     RunContext,
     Scaling,
     Source,
-    Streams,
     TrainingData,
     filled_rows,
     ready_made,
@@ -53,6 +52,7 @@ from corate.training.source import (
 
 if TYPE_CHECKING:
     from corate.corpus.stored_corpus import StoredCorpus
+    from corate.training.disk import BackoffStreams
 
 __all__ = [
     "Trained",
@@ -287,7 +287,7 @@ class Trained:
     """A trained tagger, and the parts of its file that stay on disk; None if it is all in memory."""
 
     tagger: Tagger
-    streams: Streams | None = None
+    streams: BackoffStreams | None = None
 
     @property
     def record(self) -> dict[str, Any]:
@@ -398,7 +398,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         model = model.scaled(1 / temperature)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelError(f"the record of this model is incomplete ({error!r}); train it again") from error
-    counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
+    counts = counts.padded()
     record = tagger.record | {
         "sentences": counts.sentences,
         "tokens": counts.tokens,
