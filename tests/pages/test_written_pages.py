@@ -57,7 +57,7 @@ def comparison() -> str:
 
 
 def reproduction() -> str:
-    in_words = [text.replace("*", "x") for text in HOSTILE]
+    told = [text.replace("*", "x") for text in HOSTILE]
     table = Table(in_words, [in_words, ["\n".join(in_words)] * len(in_words)], " ".join(in_words))
     drawn = [Figure("rates", in_words[0], rates().chart()), Figure("rates", in_words[1], rates().chart())]
     return written(REPORT, HOSTILE[0], in_words=in_words, table=table, drawn=drawn)[0]

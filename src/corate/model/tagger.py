@@ -123,7 +123,7 @@ class Tagger(Answers, FrameTagging):
     @property
     def counted(self) -> bool:
         """Whether all its scores are derived from counts, so that counts of more text can be added."""
-        return "ladder" in self.record
+        return self.counts is not None or "ladder" in self.record
 
     @property
     def layout(self) -> tuple[str, ...]:

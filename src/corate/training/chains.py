@@ -12,33 +12,42 @@ The losses are in ``native/chain/chain.h``, sentences as training items in ``nat
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
 from corate.counting.backoff import BackoffTables
-from corate.counting.counts import Tokens, TokenStore
+from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.errors import ConfigError, DataError
-from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
 from corate.model.pruning import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
-from corate.optimize.tuning import Results, coordinate_search
+from corate.optimize.tuning import Results
 from corate.progress import ProgressEvent
-from corate.rows import LabelRows, SparseRows, offsets_of
-from corate.training.choices import MOST_TRIPLE_LABELS, Parameters, chain_parameters, choose_parts, order_2_on_full
+from corate.rows import SparseRows, offsets_of
+from corate.training.choices import MOST_TRIPLE_LABELS, chain_parameters, choose_parts, order_2_on_full
 from corate.training.held_out import held_out_results
 from corate.training.initial_scores import HeldOutSet, InitialScores, InitialScoresFromCounts, InitialScoresFromModel
-from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage, edge_features, edge_rows
+from corate.training.items import (
+    IN_MEMORY,
+    ItemArrays,
+    Items,
+    ItemStore,
+    Storage,
+    WeightTraining,
+    edge_features,
+    edge_rows,
+)
 from corate.training.options import ChainMethod
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData, filled_rows
 from corate.types import F32
@@ -56,8 +65,7 @@ TRIPLE_DECAY = 0.01
 #: their probability is at least exp(-LIKELY) times as high.
 LIKELY = 8.0
 
-#: The number of tokens that tuning trains and evaluates on.
-TUNING_TOKENS = 40_000
+
 #: A pass may exceed the previous loss by so much per token before it counts as diverged.
 SLACK = 1.0
 
@@ -81,21 +89,18 @@ class WeightLayout:
         return cls(int(tokens.offsets[-1]), edges, triples)
 
 
-@dataclass(frozen=True, eq=False)
-class ChainTraining:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ChainTraining(WeightTraining):
     """Training by one method with chosen parameters, from counts or from a model."""
 
     method: ChainMethod
     start: InitialScores
-    context: RunContext
-    storage: Storage
-    p: Parameters
     order: int
-    tokens: TokenStore  # all tokens, with their weights
     n_tokens: int
     edge_rows: SparseRows  # the initial weights of edge features
     triples: SparseRows  # the label triples that have a weight, with their initial weights
-    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    STEPS: ClassVar[Mapping[str, float]] = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
 
     @classmethod
     def of(
@@ -124,26 +129,21 @@ class ChainTraining:
         if order == 2 and len(initial.triples):
             triples = initial.triples.plus(triples)
         found = cls(
-            method,
-            start,
-            context or RunContext(),
-            storage,
-            p,
-            order,
-            tokens,
-            n_tokens,
-            edges,
-            triples,
+            method=method,
+            start=start,
+            context=context or RunContext(),
+            storage=storage,
+            p=p,
+            order=order,
+            tokens=tokens,
+            n_tokens=n_tokens,
+            edge_rows=edges,
+            triples=triples,
         )
         logger.info(
             "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, method.optimizer
         )
         return found
-
-    @property
-    def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
-        return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
     @property
     def full(self) -> bool:
@@ -275,6 +275,8 @@ class ChainTraining:
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
+        if self.method.tune and not self.start.fresh:
+            raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
         training, items = self.storage.chains(self.tuned() if self.method.tune else self)
         held_out = self.start.held_out_set()
         correct_tokens = None if held_out is None else training._held_out_correct(held_out)
@@ -349,16 +351,13 @@ class ChainTraining:
                 keep=main,
             )
         run = self.steps(items)
-        store = None
-        if main and self.method.checkpoint is not None:
-            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(items))
         return make_passes(
             run,
             p.passes,
             stage,
             self.context.progress,
             correct_tokens=correct_tokens,
-            store=store,
+            store=self._checkpoint(items) if main and self.method.checkpoint is not None else None,
             keep=main,
             slack=SLACK * self.n_tokens / max(1, len(run.items)),
         )
@@ -395,47 +394,24 @@ class ChainTraining:
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
         return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
 
-    def _fingerprint(self, items: ItemStore) -> dict[str, Any]:
-        """What must be the same to resume from a checkpoint: settings and data."""
-        return {
-            "method": self.method.name,
-            "optimizer": self.method.optimizer,
-            "settings": self.p.fingerprint,
-            "lattice": self.lattice,
-            **({} if items.pruned_gold is None else {"pruned_labels": _shares(items.pruned_gold)}),
-            "transitions": self.method.transitions,
-            "boundaries": self.method.boundaries,
-            "order": self.order,
-            "parts": None if self.start.parts is None else self.start.parts.names.to_list(),
-            "seed": self.context.seed,
-            "templates": [str(t) for t in self.start.vocabulary.templates],
-            "data": items.digest(self.initial_vector()),
-        }
+    def _checkpoint(self, items: ItemStore) -> Checkpoint | None:
+        parts = None if self.start.parts is None else self.start.parts.names.to_list()
+        return self.checkpoint(
+            lattice=self.lattice,
+            pruned_labels=None if items.pruned_gold is None else _shares(items.pruned_gold),
+            transitions=self.method.transitions,
+            boundaries=self.method.boundaries,
+            order=self.order,
+            parts=parts,
+            data=items.digest(self.initial_vector()),
+        )
 
-    def tuned(self) -> ChainTraining:
-        """Tune c2, the weight of the base scores and the cutoff: train on half of a sample, evaluate on the other."""
-        if not self.start.fresh:
-            raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = self.tokens.take(blocks[::2]), self.tokens.take(blocks[1::2])
+    def trial(self, learn: Tokens, held_out: Tokens) -> Results:
+        """What is correct on held-out tokens, with weights that are fitted to others."""
         tables = self.start.tables()
-
-        def correct_tokens(p: Parameters) -> Results:
-            training = replace(self, p=p.changed(cutoff=max(1, round(p.cutoff))))
-            fitted = training.fit(training.items(learn, tables, training=True), "tuning", main=False)
-            items = training.items(held_out, tables, training=True)
-            best = items.chains.best(fitted.weights, self.context.threads)
-            return held_out_results(held_out, best, self.start.labels.to_list())
-
-        steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
-        free = {name: step for name, step in self.method.tunable(steps).items() if getattr(self.p, name) > 0}
-
-        def report(done: float) -> None:
-            self.context.progress(ProgressEvent("tuning", done))
-
-        weights = held_out.as_sentences()
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
-        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
+        fitted = self.fit(self.items(learn, tables, training=True), "tuning", main=False)
+        best = self.items(held_out, tables, training=True).chains.best(fitted.weights, self.context.threads)
+        return held_out_results(held_out, best, self.start.labels.to_list())
 
 
 def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights, tokens: int) -> int:

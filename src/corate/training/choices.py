@@ -1,4 +1,21 @@
-"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes."""
+"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes.
+
+A choice is made for an option that the user leaves unset. The order is chosen in :mod:`corate.training.chains`, and the
+back-off in :mod:`corate.training.empirical`, because both depend on what has been counted. `refuse_too_many_labels`
+checks that there is something to choose for.
+
+`LatticeCosts` decides whether lattices are pruned or full, from the estimated cost of a token in a pass:
+
+    full     TOKEN + K^2             all K labels are candidates everywhere; order 1
+             TOKEN + K^3             if order 2 is asked for, and K exceeds MOST_TRIPLE_LABELS
+    pruned   TOKEN + TRIPLE c^3      a token has c candidates on average; order 2
+
+The unit is the cost of a label pair in a full lattice. TOKEN is the cost of the features of a token. c is estimated
+from the counts of words: see :func:`mean_candidates`.
+
+Labels that do not recur with a word count little: typing errors in a few labels should not change the lattice, and so
+the accuracy of all others.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +48,6 @@ __all__ = [
     "LatticeCosts",
     "Parameters",
     "chain_parameters",
-    "choose_base",
-    "choose_edge_templates",
     "choose_parts",
     "choose_preset",
     "choose_scheme",
@@ -395,17 +410,17 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     >>> mean_candidates(frequent, 2)
     1.0
     """
-    ladder = BackoffParameters()
+    backoff = BackoffParameters()
     totals = words.totals()
     own = words.counts / totals[words.owners]
-    rare = totals[words.owners] <= ladder.rare
+    rare = totals[words.owners] <= backoff.rare
     sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
     likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
     others = np.maximum(totals - 1, 0)
     best = np.zeros(len(totals))
     np.maximum.at(best, words.owners, own)
     best = np.where(others > 0, best, likely.max(initial=0.0))
-    least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
+    least = SUPPORT["threshold"] * best * (others + backoff.word_k) / backoff.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
     candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0
