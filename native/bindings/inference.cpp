@@ -2,6 +2,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "inference/clique_queries.h"
+#include "inference/edge_beliefs.h"
 #include "inference/elimination.h"
 #include "inference/messages.h"
 

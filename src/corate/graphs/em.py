@@ -19,6 +19,7 @@ from corate import portable
 from corate.errors import DataError
 from corate.graphs.estimation import ScopeCounts, tree_factors
 from corate.graphs.variables import Rows
+from corate.inference.tables import margin
 from corate.inference.trees import Distribution, Factor, Given
 from corate.inference.triangulation import Triangulation
 from corate.rate import Graph
@@ -127,11 +128,5 @@ def _prior_term(factors: Sequence[Factor], prior: float) -> float:
 
 def _margins(tree: Triangulation, tables: Sequence[F64], scopes: Sequence[tuple[int, ...]]) -> list[F64]:
     """The tables of some scopes, each a part of a clique."""
-    found = []
-    for scope in scopes:
-        i = int(tree.home[min(scope, key=tree.place.__getitem__)])
-        clique = tree.cliques[i]
-        summed = tables[i].sum(axis=tuple(k for k, v in enumerate(clique) if v not in scope))
-        left = [v for v in clique if v in scope]
-        found.append(summed.transpose([left.index(v) for v in scope]))
-    return found
+    homes = [int(tree.home[min(scope, key=tree.place.__getitem__)]) for scope in scopes]
+    return [margin(tables[i], tree.cliques[i], scope) for i, scope in zip(homes, scopes, strict=True)]
