@@ -18,7 +18,7 @@ import numpy as np
 from corate import portable
 from corate.errors import DataError
 from corate.graphs.estimation import ScopeCounts, tree_factors
-from corate.graphs.variables import Rows
+from corate.graphs.variables import DataRows
 from corate.inference.tables import margin
 from corate.inference.trees import Distribution, Factor, Given
 from corate.inference.triangulation import Triangulation
@@ -35,7 +35,7 @@ TOLERANCE = 1e-7
 
 
 def fit_incomplete(
-    rows: Rows,
+    rows: DataRows,
     graph: Graph,
     tree: Triangulation,
     scopes: Sequence[tuple[int, ...]],
@@ -62,7 +62,7 @@ def fit_incomplete(
     return best
 
 
-def _distinct(rows: Rows, variables: Sequence[str]) -> tuple[Given, F64]:
+def _distinct(rows: DataRows, variables: Sequence[str]) -> tuple[Given, F64]:
     """The different rows of the observed variables, and how often each occurs."""
     seen = [i for i, name in enumerate(variables) if name in rows.columns]
     states = np.stack([np.asarray(rows.columns[variables[i]], dtype=np.int32) for i in seen], axis=1)

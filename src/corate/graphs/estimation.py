@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import ConfigError, DataError
-from corate.graphs.variables import Rows
+from corate.graphs.variables import DataRows
 from corate.inference.tables import margin, split
 from corate.inference.trees import Factor
 from corate.inference.triangulation import Triangulation
@@ -57,7 +57,7 @@ def check_prior(prior: float) -> float:
 
 
 def count_scopes(
-    rows: Rows, variables: Sequence[str], sizes: NDArray[np.int64], scopes: Sequence[Sequence[int]], threads: int
+    rows: DataRows, variables: Sequence[str], sizes: NDArray[np.int64], scopes: Sequence[Sequence[int]], threads: int
 ) -> ScopeCounts:
     """Count the cells of the tables over some variables, given by their numbers. No value may be missing."""
     columns = [rows.columns[name] for name in variables]

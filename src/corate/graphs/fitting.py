@@ -18,7 +18,7 @@ from corate.graphs.cutsets import joined, smallest_cutset
 from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
 from corate.graphs.triangulation import triangulated
-from corate.graphs.variables import Rows, States, code_column, names_of, rows_of
+from corate.graphs.variables import DataRows, States, code_column, names_of, rows_of
 from corate.inference.trees import Factor
 from corate.inference.triangulation import Triangulation
 from corate.rate import Counts, Graph
@@ -121,7 +121,7 @@ def fit_model(
     return cls(read, known, factors, tree, counts=counts, record=record | more, memory=options.memory)
 
 
-def refit(model: GraphModel, rows: Rows, threads: int) -> GraphModel:
+def refit(model: GraphModel, rows: DataRows, threads: int) -> GraphModel:
     """The model of its counts and those of more rows."""
     _require_complete(rows, "data")
     old = model._counts
@@ -191,7 +191,7 @@ def _scopes(graph: Graph, tree: Triangulation, method: str) -> list[tuple[int, .
     return [tuple(place[node] for node in clique) for clique in graph.cliques()]
 
 
-def _require_complete(rows: Rows, what: str) -> None:
+def _require_complete(rows: DataRows, what: str) -> None:
     name = rows.missing()
     if name is None:
         return
