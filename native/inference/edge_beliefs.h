@@ -56,9 +56,22 @@ class PairBeliefs {
     double sum_ = 0.0;
 };
 
+// What messages.h computes of a field.
+struct FieldBeliefs {
+    Matrix<double> marginals;  // (nodes, labels), logarithms
+    Array<double> messages;    // (edges, 2, labels), logarithms
+    Array<uint8_t> on_loop;    // of each edge: whether weights count
+
+    // Raises std::invalid_argument unless they fit the field.
+    void check(const PairwiseField& field) const;
+};
+
+// Raises std::invalid_argument unless there are two messages for each edge, and no number is NaN or infinity.
+void check_messages(const PairwiseField& field, std::span<const double> messages);
+
 // P(y_i, y_j) of some edges, from the marginals and messages of a result: (edges, labels * labels).
-std::vector<double> edge_marginals(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                                   std::span<const uint8_t> on_loop, std::span<const int32_t> edges, size_t threads);
+std::vector<double> edge_marginals(const PairwiseField& field, const FieldBeliefs& beliefs, std::span<const int32_t> edges,
+                                   size_t threads);
 // The same, added up over the edges of each table, each with a weight: (tables, labels * labels).
-std::vector<double> edge_sums(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                              std::span<const uint8_t> on_loop, std::span<const double> weights, size_t threads);
+std::vector<double> edge_sums(const PairwiseField& field, const FieldBeliefs& beliefs, std::span<const double> weights,
+                              size_t threads);

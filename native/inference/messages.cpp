@@ -537,6 +537,8 @@ MessageResult Messages::result() {
 
 MessageResult pass_messages(const PairwiseField& field, const MessageOptions& options,
                             const std::optional<Array<double>>& messages) {
+    field.check();
+    if (messages) check_messages(field, *messages);
     Messages pass(field, options);
     if (messages) pass.begin(*messages);
     std::atomic<size_t> next = 0;

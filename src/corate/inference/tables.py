@@ -31,7 +31,7 @@ def spread(table: F64, scope: Sequence[int], whole: Sequence[int]) -> F64:
     """
     sizes = dict(zip(scope, table.shape, strict=True))
     ordered = table.transpose([scope.index(v) for v in whole if v in sizes])
-    return ordered.reshape([sizes.get(v, 1) for v in whole])
+    return np.asarray(ordered.reshape([sizes.get(v, 1) for v in whole]))
 
 
 def ratio(above: F64, below: F64) -> F64:
