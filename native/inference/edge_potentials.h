@@ -13,6 +13,11 @@ constexpr double kLeastLog = -1e300;  // in place of minus infinity, where it is
 struct EdgePotentials {
     EdgePotentials(const double* table, double weight, size_t k, size_t padded);
 
+    // out(b) = sum (or maximum) over a of cavity(a) potential(a, b), where a is the label of the left or of the right end.
+    void multiply(const std::vector<double>& cavity, bool left, bool maximum, std::vector<double>& out) const;
+
+    size_t labels;
+
     double top, spread;  // logarithms: the maximum, and the maximum less the least number above zero
     bool hard = false;   // some pair is forbidden
     bool tied;           // one number if the labels are the same, another if they differ

@@ -19,36 +19,6 @@ constexpr const char* kImpossible = "no labels are possible: the scores forbid a
 constexpr size_t kEven = 2;           // rows of tables and messages have an even length, for vectors of two numbers
 constexpr size_t kMostUnrolled = 15;  // loops are unrolled for 2 to 16 labels
 
-// out(b) = sum over a of cavity(a) table(a, b). W is the padded length of a row, or 0 if it is known at run time only.
-template <size_t W>
-void sum_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
-    const size_t width = W ? W : padded;
-    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
-    for (size_t a = 1; a < k; ++a) {
-        const double* row = table + a * width;
-        for (size_t b = 0; b < width; ++b) out[b] += cavity[a] * row[b];
-    }
-}
-
-template <size_t W>
-void max_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
-    const size_t width = W ? W : padded;
-    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
-    for (size_t a = 1; a < k; ++a) {
-        const double* row = table + a * width;
-        for (size_t b = 0; b < width; ++b) out[b] = std::max(out[b], cavity[a] * row[b]);
-    }
-}
-
-using Product = void (*)(const double*, const double*, double*, size_t, size_t);
-
-template <size_t... W>
-Product chosen(size_t padded, bool maximum, std::index_sequence<W...>) {
-    Product found = maximum ? max_product<0> : sum_product<0>;
-    ((padded == kEven * (W + 1) ? void(found = maximum ? max_product<kEven*(W + 1)> : sum_product<kEven*(W + 1)>) : void()), ...);
-    return found;
-}
-
 class Messages {
    public:
     Messages(const PairwiseField& field, const MessageOptions& options);
@@ -80,7 +50,6 @@ class Messages {
     bool cavity_of(int64_t p, bool logs, bool products, Scratch& s) const;
     double send(int32_t i, int64_t p, bool logs, bool products, double damping, Scratch& s);
     double send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const;
-    void multiply(const EdgePotentials& table, bool from_left, Scratch& s) const;
     void finish(size_t component, bool logs, Scratch& s);
     void label(int32_t i, bool logs, Scratch& s);
     double score(int32_t i, int32_t label) const;
@@ -114,7 +83,6 @@ class Messages {
     const MessageOptions& options_;
     const FieldGraph graph_;
     const size_t k_, padded_;
-    Product product_;
     double (Messages::*kernel_)(int32_t, int64_t, int64_t, double) = nullptr;  // send_products for the number of labels
     std::vector<EdgePotentials> tables_;
     std::vector<double> nodes_;     // (nodes, padded): potentials of labels, divided by their maximum
@@ -132,7 +100,6 @@ Messages::Messages(const PairwiseField& field, const MessageOptions& options)
       graph_(field.n_nodes(), field.left, field.right),
       k_(field.n_labels()),
       padded_((k_ + kEven - 1) / kEven * kEven) {
-    product_ = chosen(padded_, options.maximum, std::make_index_sequence<8>());
     tables_ = potentials_of(field, padded_);
     const size_t n = field.n_nodes(), components = graph_.n_components();
     incoming_.resize(graph_.entries.size() * padded_);
@@ -332,7 +299,7 @@ double Messages::send(int32_t i, int64_t p, bool logs, bool products, double dam
     const bool whole = cavity_of(p, logs, products, s);
     if (logs) return send_logs(i, entry, to, damping, s);
     if (!whole && table.hard) return -1.0;
-    multiply(table, field_.left[entry.edge] == i, s);
+    table.multiply(s.cavity, field_.left[entry.edge] == i, options_.maximum, s.out);
     double total = 0.0, change = 0.0;
     for (size_t b = 0; b < k_; ++b) total += s.out[b];
     if (!(total > 0.0)) return -1.0;
@@ -344,32 +311,6 @@ double Messages::send(int32_t i, int64_t p, bool logs, bool products, double dam
     }
     set_power(entry.mirror);
     return change;
-}
-
-// s.out = the product of the cavity and a table, not normalised.
-void Messages::multiply(const EdgePotentials& table, bool from_left, Scratch& s) const {
-    if (!table.tied) {
-        product_(s.cavity.data(), (from_left ? table.from_left : table.from_right).data(), s.out.data(), k_, padded_);
-        return;
-    }
-    const double same = table.from_left[0], other = table.from_left[1];
-    if (options_.maximum) {
-        const auto end = s.cavity.begin() + static_cast<int64_t>(k_), best = std::max_element(s.cavity.begin(), end);
-        const double first = *best;
-        *best = 0.0;
-        const double second = *std::max_element(s.cavity.begin(), end);
-        *best = first;
-        const auto at = static_cast<size_t>(best - s.cavity.begin());
-        for (size_t b = 0; b < k_; ++b) s.out[b] = std::max(same * s.cavity[b], other * (b == at ? second : first));
-        return;
-    }
-    double before = 0.0, after = 0.0;
-    // Sums of the others from both sides: a difference from the sum of all would lose digits.
-    for (size_t b = 0; b < k_; ++b) s.out[b] = before, before += s.cavity[b];
-    for (size_t b = k_; b-- > 0;) {
-        s.out[b] = same * s.cavity[b] + other * (s.out[b] + after);
-        after += s.cavity[b];
-    }
 }
 
 double Messages::send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const {
