@@ -175,6 +175,9 @@ def test_graphs_of_one_shape_share_a_tree_and_are_those_one_by_one() -> None:
     assert whole.treewidth == 2
     found = whole.expectations(nodes, types, tables, threads=2)
     labels, best = whole.best(nodes, types, tables)
+    sums = whole.expectations(nodes, types, tables, sums=True)
+    assert np.allclose(sums.edges, np.stack([found.edges[types == t].sum(axis=0) for t in range(2)]))
+    assert np.array_equal(sums.nodes, found.nodes)
     start = 0
     for g in range(graphs):
         at = slice(int(edges[g].min()), int(edges[g].max()) + 1)
