@@ -79,6 +79,12 @@ def test_answers_do_not_depend_on_threads_or_on_other_rows() -> None:
     assert np.allclose(np.concatenate([p for _, p in alone]), probabilities, atol=1e-12)
 
 
+def test_no_rows_have_no_answers() -> None:
+    plan = CliqueTree.of([(1, 0)], [2, 3])
+    log_z, probabilities = plan.expectations(np.zeros((0, 6)))
+    assert (log_z.shape, probabilities.shape) == ((0,), (0, 6))
+
+
 def test_probabilities_are_derivatives_of_log_z() -> None:
     rng = np.random.default_rng(2)
     plan = CliqueTree.of([(2, 0, 1), (1, 2), (2,)], [2, 3, 2])

@@ -92,7 +92,8 @@ class CliqueTree:
         Raises ValueError for NaN, infinity, or a factor that is minus infinity everywhere. A row that is impossible has
         log Z of minus infinity, and probabilities 0.
         """
-        found, probabilities = self._native.expectations(*self._asked(logs, given), check_threads(threads))
+        found, flat_cells = self._native.expectations(*self._asked(logs, given), check_threads(threads))
+        probabilities = flat_cells.reshape(len(found), self.cells)
         if self._moved is not None:
             moved = np.empty_like(probabilities)
             moved[:, self._moved] = probabilities
