@@ -245,6 +245,15 @@ def test_equal_names_and_names_that_are_no_text_are_refused() -> None:
         read(data.replace(b"bb\0", b"b\0\0"))
 
 
+def test_equal_attributes_are_refused_with_the_file(tmp_path: Path) -> None:
+    model = random_model(np.random.default_rng(0), 2, 4)
+    names = model.attributes.to_list()
+    (tmp_path / "m").write_bytes(bytes_of(model).replace(f"{names[0]}\0".encode(), f"{names[1]}\0".encode()))
+    assert len(names[0]) == len(names[1])
+    with pytest.raises(ModelError, match="a name is given twice"):
+        corate.load(tmp_path / "m")
+
+
 def test_records_that_overlap_take_no_more_memory_than_the_file() -> None:
     """Long strings in each other would be large together."""
     n, names = 2000, [f"{i:07}" for i in range(2000)]
