@@ -10,7 +10,7 @@ void bind_feature_map(nanobind::module_& m);
 void bind_listing(nanobind::module_& m);
 void bind_counting(nanobind::module_& m);
 void bind_clustering(nanobind::module_& m);
-void bind_ladder(nanobind::module_& m);
+void bind_backoff(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_maxent(nanobind::module_& m);

@@ -242,7 +242,7 @@ void bind_engine(nb::module_& m) {
         .def(
             "__init__",
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
-               const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
+               const LabelScoreArrays& rows, std::vector<int32_t> level_functions, std::vector<int64_t> level_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
                bool by_features, float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts,
                const AttributeNames* names, nb::list labels, const std::optional<EdgeFeatureWeights>& word_pairs) {
@@ -254,18 +254,18 @@ void bind_engine(nb::module_& m) {
                 const LabelPairs pairs = edges.pairs();
                 new (self) BoundEngine(
                     map, edges,
-                    {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
-                     std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
+                    {copy_of(bias), word_column, rows_of(rows, K, "back-off rows are damaged"), std::move(level_functions),
+                     std::move(level_bases), rows_of(linear, n_columns, "weights are damaged"),
                      rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
                      all_labels, floor, rule_of(unseen), std::move(of_labels), by_features,
                      word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
             },
-            nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
-            nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(),
-            nb::arg("labels"), nb::arg("word_pairs").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 17>())
+            nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"),
+            nb::arg("level_functions"), nb::arg("level_bases"), nb::arg("linear"), nb::arg("edge_weights"),
+            nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(),
+            nb::arg("parts").none(), nb::arg("names").none(), nb::arg("labels"), nb::arg("word_pairs").none(),
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 17>())
         .def(
             "tag_columns",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,

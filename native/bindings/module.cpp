@@ -14,7 +14,7 @@ NB_MODULE(_native, m) {
     bind_listing(m);
     bind_counting(m);
     bind_clustering(m);
-    bind_ladder(m);
+    bind_backoff(m);
     bind_pooling(m);
     bind_rows(m);
     bind_maxent(m);
