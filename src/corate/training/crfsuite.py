@@ -453,10 +453,12 @@ def _fit_passes(
     passes: int,
     enough: Callable[[float], bool],
     report: _Report,
-    numbers_of: Callable[[float], dict[str, Any]],
+    numbers_of: Callable[[float], dict[str, Any]] = lambda loss: {},
 ) -> tuple[F32, str]:
-    """Make passes until the sum of the losses of one is enough. ``numbers_of`` takes that sum, and returns other
-    numbers."""
+    """Make passes until the sum of the losses of one is enough; returns the weights and why passes ended.
+
+    ``numbers_of`` takes that sum, and returns what else is reported of the pass.
+    """
     n = len(run.items)
 
     def progress(event: ProgressEvent) -> None:
@@ -567,7 +569,7 @@ def _fit_mistakes(
     def enough(loss: float) -> bool:
         return small(loss, p["epsilon"] * n)
 
-    return _fit_passes(run, p["max_iterations"], enough, report, lambda loss: {})
+    return _fit_passes(run, p["max_iterations"], enough, report)
 
 
 _FITS: dict[str, Callable[[_Problem, Mapping[str, Any], int, _Report], tuple[F32, str]]] = {
