@@ -144,6 +144,13 @@ void bind_strings(nb::module_& m) {
         nb::arg("known"), nb::arg("known_offsets"), nb::arg("query"), nb::arg("query_offsets"),
         "The id of each query string in the table of known (distinct) strings, -1 if it is not there.");
     m.def(
+        "gather_bytes",
+        [](const In<uint8_t>& blob, const In<int64_t>& starts, const In<int64_t>& lengths) {
+            return to_numpy(unlocked([&] { return gather_bytes(view(blob), view(starts), view(lengths)); }));
+        },
+        nb::arg("blob"), nb::arg("starts"), nb::arg("lengths"),
+        "The bytes of a blob from each start on, of each length, one after the other.");
+    m.def(
         "match_keys",
         [](const In<uint64_t>& known, const In<uint64_t>& query) {
             return to_numpy(unlocked([&] { return match_keys(view(known), view(query)); }));

@@ -1,6 +1,9 @@
 // A table of strings: string i is the bytes blob[offsets[i] .. offsets[i + 1]).
 #pragma once
+#include <algorithm>
+#include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "core/array.h"
 #include "core/strings.h"
@@ -14,6 +17,23 @@ struct StringTable {
         return {reinterpret_cast<const char*>(blob.data()) + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
     }
 };
+
+// The bytes from each start on, of each length, one after the other, which must be inside the blob.
+inline std::vector<uint8_t> gather_bytes(const Array<uint8_t>& blob, const Array<int64_t>& starts,
+                                         const Array<int64_t>& lengths) {
+    const auto size = static_cast<int64_t>(blob.size());
+    if (starts.size() != lengths.size()) throw std::invalid_argument("starts and lengths disagree");
+    int64_t total = 0;
+    for (size_t i = 0; i < starts.size(); ++i) {
+        if (starts[i] < 0 || lengths[i] < 0 || lengths[i] > size || starts[i] > size - lengths[i])
+            throw std::invalid_argument("a string is outside of the blob");
+        total += lengths[i];
+    }
+    std::vector<uint8_t> found(static_cast<size_t>(total));
+    uint8_t* to = found.data();
+    for (size_t i = 0; i < starts.size(); ++i) to = std::copy_n(blob.data() + starts[i], static_cast<size_t>(lengths[i]), to);
+    return found;
+}
 
 // Adds the strings of a table with their indices as ids. Throws `twice` if a string occurs twice.
 inline void intern_all(const StringTable& table, Interner& strings, const char* twice) {
