@@ -1,9 +1,16 @@
-// Binds counting/counting.h.
-#include "counting/counting.h"
+// Binds counting/.
+#include <nanobind/stl/vector.h>
 
-#include "bindings/arrays.h"
+#include <limits>
+
 #include "bindings/bindings.h"
+#include "bindings/views.h"
+#include "counting/contexts.h"
+#include "counting/counting.h"
 #include "counting/entries.h"
+#include "counting/ladder.h"
+#include "counting/pooling.h"
+#include "counting/token_scores.h"
 
 namespace {
 
@@ -18,9 +25,56 @@ Out2<uint64_t> to_python(std::vector<Entry>&& entries) {
     return Out2<uint64_t>(reinterpret_cast<uint64_t*>(held->data()), {held->size(), 3}, owner);
 }
 
-}  // namespace
+nb::tuple lattice(const Ladder& ladder, const In<int32_t>& words, const In2<int32_t>& ids, const LabelCountArrays& left,
+                  const LabelCountArrays& right, const LabelCountArrays& class_left, const LabelCountArrays& class_right,
+                  const In<int32_t>& class_of, const LabelCountArrays& classes, double pair_k, double class_k, int64_t rare,
+                  double threshold, size_t cap, const std::optional<In<int32_t>>& left_out) {
+    const size_t n = words.shape(0), K = ladder.n_labels();
+    if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != ladder.n_words() || (left_out && left_out->shape(0) != n))
+        throw nb::value_error("tokens, contexts and classes disagree");
+    ladder.require_derived();
+    const TokenContexts tokens{
+        view(words),    view(ids),           checked(left, K), checked(right, K), checked(class_left, K), checked(class_right, K),
+        view(class_of), checked(classes, K), view(left_out)};
+    TokenScores scores = unlocked([&] { return token_scores(ladder, tokens, {pair_k, class_k, rare, threshold, cap}); });
+    return to_tuple(std::move(scores.rows.offsets), std::move(scores.rows.labels), std::move(scores.rows.scores),
+                    std::move(scores.left), std::move(scores.right), std::move(scores.by_class), std::move(scores.known));
+}
 
-void bind_counting(nb::module_& m) {
+PooledTokens tokens_of(const LabelCountArrays& table, const CsrArrays& features, const CsrArrays& candidates,
+                       const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out) {
+    PooledTokens tokens{view(table), view(features), view(candidates), view(prior), k, view(left_out)};
+    tokens.check();
+    return tokens;
+}
+
+nb::tuple bound_conditional_logit(const In2<float>& x, const CsrArrays& candidate_arrays, const In<int64_t>& gold,
+                                  const In<double>& theta, size_t n_labels) {
+    const Csr candidates = view(candidate_arrays);
+    const auto& [places, labels] = candidates;
+    const size_t size = x.shape(1) + n_labels, n = gold.shape(0);
+    check_offsets(places, labels.size(), "candidate offsets and labels disagree");
+    if (x.shape(0) != labels.size() || candidates.rows() != n || theta.shape(0) != size)
+        throw nb::value_error("evidence, candidates and weights disagree");
+    check_labels(labels, n_labels);
+    ConditionalLogit sums = unlocked([&] { return conditional_logit(view(x), candidates, view(gold), view(theta), n_labels); });
+    return nb::make_tuple(sums.loss, to_numpy(std::move(sums.gradient)), to_numpy(std::move(sums.hessian), size, size));
+}
+
+Out2<double> bound_pair_expectations(const In<int64_t>& sentences, const CsrArrays& candidate_arrays, const In<float>& posteriors,
+                                     const In2<double>& scores) {
+    const Csr candidates = view(candidate_arrays);
+    const size_t size = scores.shape(0);
+    check_offsets(candidates.offsets, candidates.ids.size(), "candidate offsets and labels disagree");
+    check_offsets(view(sentences), candidates.rows(), "sentence offsets and candidates disagree");
+    if (scores.shape(1) != size || size < 2 || candidates.ids.size() != posteriors.shape(0))
+        throw nb::value_error("candidates, posteriors and edge scores disagree");
+    check_labels(candidates.ids, size - 1);
+    return to_numpy(unlocked([&] { return pair_expectations(view(sentences), candidates, view(posteriors), view(scores)); }),
+                    size, size);
+}
+
+void bind_counts(nb::module_& m) {
     m.def(
         "count_table",
         [](const In<int32_t>& contexts, const In<int32_t>& labels, size_t n_contexts, size_t n_labels) {
@@ -85,4 +139,117 @@ void bind_counting(nb::module_& m) {
         nb::arg("labels"), nb::arg("offsets"), nb::arg("n_labels"),
         "How often label `to` follows label `from`, sorted. Id n_labels is the sentence boundary. A negative id is an unknown "
         "label, which forms no pair.");
+}
+
+void bind_contexts(nb::module_& m) {
+    m.def(
+        "class_contexts",
+        [](const In<uint64_t>& keys, const LabelCountArrays& pairs, bool word_is_first, const In<int32_t>& class_of,
+           const In<int64_t>& totals, int64_t rare, size_t n_labels) {
+            const PairTable table{view(keys), checked(pairs, n_labels), word_is_first};
+            if (class_of.shape(0) != totals.shape(0)) throw nb::value_error("class ids and word totals disagree in number");
+            if (table.counts.n_contexts() != table.keys.size()) throw nb::value_error("pair keys and pair table disagree");
+            ClassContexts found = unlocked([&] { return class_contexts(table, view(class_of), view(totals), rare, n_labels); });
+            return to_tuple(std::move(found.keys), std::move(found.table.offsets), std::move(found.table.labels),
+                            std::move(found.table.counts));
+        },
+        nb::arg("keys"), nb::arg("pairs"), nb::arg("word_is_first"), nb::arg("class_of"), nb::arg("totals"), nb::arg("rare"),
+        nb::arg("n_labels"), "Sum the counts of (neighbour, rare word) pairs by (neighbour, class of the word): (keys, table).");
+    m.def(
+        "context_weights",
+        [](const LabelCountArrays& table, const In<int32_t>& centre, const LabelScoreArrays& rows, double k, double weight) {
+            const LabelCounts counts = checked(table, std::numeric_limits<int32_t>::max());
+            const LabelScores scores = view(rows);
+            check_rows(scores);
+            if (centre.shape(0) != counts.n_contexts()) throw nb::value_error("contexts and their rows disagree in number");
+            return to_tuple(unlocked([&] { return context_weights(counts, view(centre), scores, k, weight); }));
+        },
+        nb::arg("table"), nb::arg("centre"), nb::arg("rows"), nb::arg("k"), nb::arg("weight"),
+        "weight * log(1 + n(c, y) / (k p(y))), where p is the row of the context's centre: a context's evidence as label "
+        "weights. "
+        "The term common to all labels is omitted.");
+}
+
+void bind_ladder(nb::module_& m) {
+    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts. The counts must not change.")
+        .def(
+            "__init__",
+            [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int64_t>& counts,
+               const In2<int32_t>& rung_ids,
+               size_t n_labels) { new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels); },
+            nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("rung_ids"), nb::arg("n_labels"))
+        .def("derive", &Ladder::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
+             nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior.")
+        .def(
+            "distribution",
+            [](const Ladder& ladder, size_t word, int32_t left_out) {
+                ladder.require_derived();
+                if (word >= ladder.n_words()) throw nb::index_error("word id out of range");
+                std::vector<double> p;
+                ladder.distribution(word, left_out, p);
+                return to_numpy(std::move(p));
+            },
+            nb::arg("word"), nb::arg("left_out") = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
+        .def(
+            "word_rows",
+            [](const Ladder& ladder, double threshold, size_t cap) {
+                ladder.require_derived();
+                return to_tuple(unlocked([&] { return ladder.word_rows(threshold, cap); }));
+            },
+            nb::arg("threshold"), nb::arg("cap"), "log P(y | word) of each word's candidate labels, as CSR rows.")
+        .def(
+            "rung_shares",
+            [](const Ladder& ladder, size_t rung) {
+                ladder.require_derived();
+                if (rung > ladder.n_rungs()) throw nb::index_error("rung number out of range");
+                return to_tuple(unlocked([&] { return ladder.rung_shares(rung); }));
+            },
+            nb::arg("rung"), "The label shares of each context of a rung, as CSR rows. The rung after the last is the prior.")
+        .def("lattice", &lattice, nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
+             nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
+             nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
+             "Candidate labels of each token and the terms of their scores: (offsets, labels, log P(y | word), left, right, "
+             "class, known). `ids` holds the four contexts of each token. `left_out` holds each token's own label, to leave it "
+             "out.");
+}
+
+void bind_pooling(nb::module_& m) {
+    m.def(
+        "expert_evidence",
+        [](const LabelCountArrays& table, const CsrArrays& features, const In<int32_t>& expert_of, size_t n_experts,
+           const CsrArrays& candidates, const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out) {
+            const PooledTokens tokens = tokens_of(table, features, candidates, prior, k, left_out);
+            if (expert_of.shape(0) != tokens.table.n_contexts()) throw nb::value_error("experts and features disagree in number");
+            return to_numpy(unlocked([&] { return expert_evidence(tokens, view(expert_of), n_experts); }),
+                            tokens.candidates.ids.size(), n_experts);
+        },
+        nb::arg("table"), nb::arg("features"), nb::arg("expert_of"), nb::arg("n_experts"), nb::arg("candidates"),
+        nb::arg("prior"), nb::arg("k"), nb::arg("left_out").none(),
+        "Evidence of each expert for each candidate label: (candidates, experts).");
+    m.def(
+        "pooled_scores",
+        [](const LabelCountArrays& table, const CsrArrays& features, const In<float>& feature_weight, const CsrArrays& candidates,
+           const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out, size_t threads) {
+            const PooledTokens tokens = tokens_of(table, features, candidates, prior, k, left_out);
+            if (feature_weight.shape(0) != tokens.table.n_contexts())
+                throw nb::value_error("weights and features disagree in number");
+            return to_numpy(unlocked([&] { return pooled_scores(tokens, view(feature_weight), threads); }));
+        },
+        nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"), nb::arg("k"),
+        nb::arg("left_out").none(), nb::arg("threads") = 1, "Weighted evidence for each candidate label of each token.");
+    m.def("conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
+          nb::arg("n_labels"),
+          "-sum log softmax(x w + b)(gold) over candidates, its gradient and its Hessian in (w, b). Tokens with gold -1 are "
+          "skipped.");
+    m.def("pair_expectations", &bound_pair_expectations, nb::arg("sentences"), nb::arg("candidates"), nb::arg("posteriors"),
+          nb::arg("scores"), "Expected label pairs if P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
+}
+
+}  // namespace
+
+void bind_counting(nb::module_& m) {
+    bind_counts(m);
+    bind_contexts(m);
+    bind_ladder(m);
+    bind_pooling(m);
 }

@@ -1,29 +1,19 @@
-// Binds decoding/engine.h, decoding/batch.h, decoding/sentence_tagger.h and decoding/text_tagger.h.
-#include "decoding/engine.h"
-
+// Binds decoding/: the engine that tags, and questions about labellings.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <atomic>
-#include <chrono>
-#include <exception>
-#include <thread>
 
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/checked_lattice.h"
-#include "bindings/columns.h"
 #include "bindings/feature_objects.h"
-#include "bindings/label_parts.h"
-#include "bindings/text.h"
+#include "bindings/objects.h"
+#include "bindings/views.h"
+#include "core/locked_part.h"
 #include "decoding/batch.h"
 #include "decoding/conllu_tagger.h"
+#include "decoding/path_answers.h"
 #include "decoding/sentence_tagger.h"
 #include "decoding/text_tagger.h"
-#include "text/conllu.h"
 
 namespace {
-
-using AttributeArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, std::optional<In<float>>>>;  // offsets, ids, values
 
 // An engine with what tagging of single sentences needs.
 struct BoundEngine : Engine {
@@ -45,48 +35,12 @@ std::optional<UnseenRule> rule_of(const std::optional<UnseenArguments>& given) {
     return UnseenRule{k, scale, shift, threshold, cap};
 }
 
-template <typename T>
-std::vector<T> copy_of(const In<T>& array) {
-    return std::vector<T>(array.data(), array.data() + array.shape(0));
-}
-
-// Copies rows and checks that their labels are ascending and below n_labels.
-SparseRows rows_of(const LabelScoreArrays& arrays, size_t n_labels, const char* what) {
-    const auto& [offsets, labels, scores] = arrays;
-    check_offsets(view(offsets), labels.shape(0), what);
-    if (labels.shape(0) != scores.shape(0)) throw nb::value_error(what);
-    check_rising(view(offsets), view(labels), n_labels, what);
-    return {copy_of(offsets), copy_of(labels), copy_of(scores)};
-}
-
 Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, const std::optional<CsrArrays>& more = std::nullopt) {
-    Batch batch{view(columns, sentences), std::nullopt, view(more)};
-    if (ready) {
-        const auto& [offsets, ids, values] = *ready;
-        batch.ready = Attributes{{view(offsets), view(ids)}, view(values)};
-    }
+    Batch batch{view(columns, sentences), view(ready), view(more)};
     batch.check(engine);
     return batch;
 }
-
-// Work memory that goes back when the scope ends, unless an exception may have left it incomplete.
-class Borrowed {
-   public:
-    explicit Borrowed(SentenceTagger& from) : from_(from), work_(from.borrow()) {}
-    ~Borrowed() {
-        if (std::uncaught_exceptions() == exceptions_) from_.give_back(std::move(work_));
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    SentenceWork* operator->() { return work_.get(); }
-    SentenceWork& operator*() { return *work_; }
-
-   private:
-    SentenceTagger& from_;
-    std::unique_ptr<SentenceWork> work_;
-    int exceptions_ = std::uncaught_exceptions();
-};
 
 // Calls work(session) with a session whose memory is kept between calls.
 template <typename Work>
@@ -97,93 +51,14 @@ auto with_session(BoundEngine& engine, Work work) {
     });
 }
 
-// A part of tagging that needs the interpreter lock.
-//
-// Reading a sentence and decoding it take some microseconds each, and a thread that blocks on the lock wakes up much later
-// than that. So a thread that has decoded a sentence first waits actively for another thread: while that is in such a part, and
-// for the short time in which Python calls it again.
-class LockedPart {
-   public:
-    LockedPart() { state_.store(kInside, std::memory_order_relaxed); }
-    ~LockedPart() { state_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
-    LockedPart(const LockedPart&) = delete;
-    LockedPart& operator=(const LockedPart&) = delete;
-
-    // Calls a function without the lock.
-    template <typename Work>
-    void unlocked(Work work) {
-        const nb::gil_scoped_release release;
-        state_.store(kFree, std::memory_order_relaxed);
-        const Wait again;
-        work();
-    }
-
-   private:
-    using Clock = std::chrono::steady_clock;
-    using State = Clock::rep;
-    static constexpr std::chrono::nanoseconds kLongest{50'000}, kAgain{3'000};
-    // A thread is in such a part, no thread is, or the time at which a thread left.
-    static constexpr State kInside = -1, kFree = 0;
-    alignas(64) static inline std::atomic<State> state_ = kFree;
-
-    struct Wait {
-        ~Wait() { wait(); }
-    };
-    static void wait() {
-#ifdef Py_GIL_DISABLED
-        return;  // there is no lock to wait for
-#endif
-        State begin = 0;
-        for (;;) {
-            State state = state_.load(std::memory_order_relaxed);
-            if (state == kFree && state_.compare_exchange_strong(state, kInside, std::memory_order_relaxed)) return;
-            const State now = Clock::now().time_since_epoch().count();
-            if (begin == 0) begin = now;
-            if (now - begin > kLongest.count() || (state > kFree && now - state > kAgain.count())) break;
-        }
-        state_.store(kInside, std::memory_order_relaxed);
-    }
-};
-
-// Memory to read a sentence into, which the thread keeps. Reading may call Python code, which may tag another sentence.
-class ThreadMemory {
-   public:
-    ThreadMemory() { std::swap(memory_, kept()); }
-    ~ThreadMemory() {
-        if (memory_.reusable()) std::swap(memory_, kept());
-    }
-    ThreadMemory(const ThreadMemory&) = delete;
-    ThreadMemory& operator=(const ThreadMemory&) = delete;
-    ReadSentence* operator->() { return &memory_; }
-
-   private:
-    static ReadSentence& kept() {
-        static thread_local ReadSentence own;
-        return own;
-    }
-    ReadSentence memory_;
-};
-
 // Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
 bool read_words(nb::list words, SentenceWords& out) {
     out.clear();
-    const nb::ft_object_guard guard(words);  // without an interpreter lock, another thread could change the list
-    for (Py_ssize_t i = 0; i < PyList_Size(words.ptr()); ++i) {
-        PyObject* word = PyList_GetItem(words.ptr(), i);
-        if (!PyUnicode_CheckExact(word)) return false;
-        const std::string_view text = utf8_of(word);
-        if (text.data() == nullptr) return false;
-        out.add(text);
-    }
-    return true;
-}
-
-nb::object list_of(const nb::tuple& labels, const std::vector<int32_t>& ids) {
-    nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(ids.size())));
-    if (!out.is_valid()) throw nb::python_error();
-    for (size_t i = 0; i < ids.size(); ++i)  // the list takes over a reference
-        PyList_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(labels[static_cast<size_t>(ids[i])]).release().ptr());
-    return out;
+    return each_of(words, [&](nb::handle word) {
+        const std::string_view text = PyUnicode_CheckExact(word.ptr()) ? utf8_of(word) : std::string_view();
+        if (text.data() != nullptr) out.add(text);
+        return text.data() != nullptr;
+    });
 }
 
 // The labels of one sentence. Objects are copied first; then the interpreter lock is released.
@@ -201,8 +76,9 @@ nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::
         FeatureReader(read->features).read(features);
         named = &read->features;
     }
-    locked.unlocked([&] { Borrowed(engine.sentences)->tag(words ? &read->words : nullptr, engine.names, named, read->best); });
-    return list_of(engine.labels, read->best);
+    locked.unlocked<nb::gil_scoped_release, kHasLock>(
+        [&] { Borrowed(engine.sentences)->tag(words ? &read->words : nullptr, engine.names, named, read->best); });
+    return named_labels(engine.labels, read->best.data(), read->best.size());
 }
 
 nb::object tag_features(BoundEngine& engine, nb::handle features) { return tag_sentence(engine, std::nullopt, features); }
@@ -210,8 +86,6 @@ nb::object tag_features(BoundEngine& engine, nb::handle features) { return tag_s
 nb::tuple tag_text(const BoundEngine& engine, nb::bytes data, const std::vector<std::string>& labels,
                    const std::vector<size_t>& positions, const std::string& separator, const std::string& comment, size_t threads,
                    int64_t first_line) {
-    if (positions.size() != engine.map().n_columns() || labels.size() != engine.n_labels() || separator.size() > 1)
-        throw nb::value_error("columns, labels or separator do not match the model");
     const std::string_view text = text_of(data);
     std::string out;
     const int64_t tokens =
@@ -222,12 +96,6 @@ nb::tuple tag_text(const BoundEngine& engine, nb::bytes data, const std::vector<
 nb::tuple tag_conllu(const BoundEngine& engine, nb::bytes data, const std::vector<size_t>& positions,
                      const std::vector<size_t>& targets, const std::vector<std::vector<std::string>>& texts,
                      const std::string& key, size_t threads, int64_t first_line) {
-    bool fits = positions.size() == engine.map().n_columns() && (targets.size() == 1 || (targets.size() == 2 && key.empty())) &&
-                targets.size() == texts.size() && targets[0] < targets.back() + (targets.size() == 1);
-    for (const auto& text : texts) fits = fits && text.size() == engine.n_labels();
-    for (const size_t field : positions) fits = fits && field < kConlluFields;
-    for (const size_t field : targets) fits = fits && field < kConlluFields;
-    if (!fits) throw nb::value_error("columns, labels or fields do not match the model");
     const std::string_view text = text_of(data);
     std::string out;
     const int64_t tokens = unlocked(
@@ -235,9 +103,82 @@ nb::tuple tag_conllu(const BoundEngine& engine, nb::bytes data, const std::vecto
     return nb::make_tuple(nb::bytes(out.data(), out.size()), tokens);
 }
 
-}  // namespace
+using SpanArrays = std::tuple<In<int32_t>, In<uint8_t>, In<uint8_t>>;  // group, opens, closes, by label
 
-void bind_engine(nb::module_& m) {
+SpanTables spans_of(const SpanArrays& arrays) {
+    return {view(std::get<0>(arrays)), view(std::get<1>(arrays)), view(std::get<2>(arrays))};
+}
+
+// Returns a list of (labels, P) for each sentence, and log Z.
+nb::tuple n_best(const PathAnswers& paths, size_t n, const nb::list& names) {
+    if (names.size() != static_cast<size_t>(paths.edges().n_labels)) throw nb::value_error("names and labels disagree");
+    NBest found = unlocked([&] { return paths.n_best(n); });
+    const auto of_sentence = [&](size_t s) {
+        const size_t length = paths.lattice().length(s);
+        return list_of(found.p[s].size(), [&](size_t rank) {
+            return nb::make_tuple(named_labels(names, found.labels[s].data() + rank * length, length), found.p[s][rank]);
+        });
+    };
+    return nb::make_tuple(list_of(found.p.size(), of_sentence), to_numpy(std::move(found.log_z)));
+}
+
+void bind_paths(nb::module_& m) {
+    nb::class_<PathAnswers>(m, "Paths", "The labellings of sentences, under constraints.")
+        .def(
+            "__init__",
+            [](PathAnswers* self, const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels,
+               const In<float>& scores, const Edges& edges, const ExtraArrays& extra, const std::optional<In<uint8_t>>& allowed,
+               const std::optional<In<uint8_t>>& forbidden, const std::optional<SpanArrays>& blocks, size_t threads) {
+                new (self) PathAnswers(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, view(allowed),
+                                       view(forbidden), blocks ? std::optional(spans_of(*blocks)) : std::nullopt, threads);
+            },
+            nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+            nb::arg("extra").none(), nb::arg("allowed").none(), nb::arg("forbidden").none(), nb::arg("blocks").none(),
+            nb::arg("threads"), nb::keep_alive<1, 6>())
+        .def(
+            "best", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.best(); })); },
+            "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
+        .def("n_best", &n_best, nb::arg("n"), nb::arg("names"),
+             "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
+        .def(
+            "through", [](const PathAnswers& paths) { return to_numpy(unlocked([&] { return paths.through(); })); },
+            "The score of the best labelling with each candidate; -inf if there is none.")
+        .def(
+            "traces",
+            [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& tokens, const In<int64_t>& candidates) {
+                return to_tuple(unlocked([&] { return paths.traces(view(places), view(tokens), view(candidates)); }));
+            },
+            nb::arg("places"), nb::arg("tokens"), nb::arg("candidates"),
+            "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")
+        .def(
+            "sums", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.sums(); })); },
+            "log Z of each sentence and the entropy of its labellings.")
+        .def(
+            "marginals",
+            [](const PathAnswers& paths, bool with_pairs) {
+                return to_tuple(unlocked([&] { return paths.marginals(with_pairs); }));
+            },
+            nb::arg("with_pairs"),
+            "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
+        .def(
+            "span_probabilities",
+            [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& starts, const In<int64_t>& stops,
+               const In<int32_t>& groups, const SpanArrays& labels) {
+                const SpanTables spans = spans_of(labels);
+                return to_numpy(unlocked(
+                    [&] { return paths.span_probabilities(view(places), view(starts), view(stops), view(groups), spans); }));
+            },
+            nb::arg("places"), nb::arg("starts"), nb::arg("stops"), nb::arg("groups"), nb::arg("labels"),
+            "The probability of each span; `places` are offsets of spans by sentence.")
+        .def(
+            "sample",
+            [](const PathAnswers& paths, size_t n, uint64_t seed) {
+                return to_numpy(unlocked([&] { return paths.sample(n, seed); }));
+            },
+            nb::arg("n"), nb::arg("seed"), "n labellings of each sentence, one sentence after the other.");
+}
+
+void bind_tagging(nb::module_& m) {
     nb::class_<BoundEngine>(m, "Engine", "A chain model prepared for tagging.")
         .def(
             "__init__",
@@ -254,9 +195,10 @@ void bind_engine(nb::module_& m) {
                 const LabelPairs pairs = edges.pairs();
                 new (self) BoundEngine(
                     map, edges,
-                    {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
-                     std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
-                     rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
+                    {std::vector<float>(bias.data(), bias.data() + bias.shape(0)), word_column,
+                     copied_rows(view(rows), K, "ladder rows are damaged"), std::move(rung_functions), std::move(rung_bases),
+                     copied_rows(view(linear), n_columns, "weights are damaged"),
+                     copied_rows(view(edge_weights), pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
                      all_labels, floor, rule_of(unseen), std::move(of_labels), by_features,
                      word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
@@ -301,4 +243,11 @@ void bind_engine(nb::module_& m) {
              nb::arg("key"), nb::arg("threads"), nb::arg("first_line"),
              "The CoNLL-U text with labels in the target fields of its tokens, and the number of tokens. texts has the text of "
              "each label for each target. With a key, texts are entries of MISC. RuntimeError has the number of a bad line.");
+}
+
+}  // namespace
+
+void bind_decoding(nb::module_& m) {
+    bind_paths(m);
+    bind_tagging(m);
 }

@@ -3,10 +3,9 @@
 
 #include <nanobind/stl/vector.h>
 
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/text.h"
-#include "text/conllu.h"
+#include "bindings/objects.h"
+#include "bindings/views.h"
 
 namespace {
 
@@ -16,14 +15,13 @@ nb::tuple to_python(InternedColumn&& column) {
 }
 
 nb::tuple to_python(Parsed&& parsed) {
-    nb::list columns;
-    for (InternedColumn& column : parsed.columns) columns.append(to_python(std::move(column)));
+    const nb::object columns = list_of(parsed.columns.size(), [&](size_t c) { return to_python(std::move(parsed.columns[c])); });
     return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
 }
 
 }  // namespace
 
-void bind_reader(nb::module_& m) {
+void bind_text(nb::module_& m) {
     m.def(
         "parse_columns",
         [](nb::bytes data, nb::str separator, nb::str comment, int64_t width, bool skip_bad, bool drop_docstart) {
@@ -53,9 +51,6 @@ void bind_reader(nb::module_& m) {
     m.def(
         "parse_conllu",
         [](nb::bytes data, const std::vector<size_t>& fields, bool skip_bad) {
-            if (fields.empty()) throw nb::value_error("there must be a field to read");
-            for (const size_t field : fields)
-                if (field >= kConlluFields) throw nb::value_error("CoNLL-U has ten fields, numbered from 0");
             const auto text = text_of(data);
             Parsed parsed = unlocked([&] { return read_conllu(text, fields, skip_bad); });
             return to_python(std::move(parsed));
