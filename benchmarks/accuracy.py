@@ -64,7 +64,7 @@ def brown(split: str, name: str, options: str, least: dict[str, float]) -> Setti
     return Setting(f"brown {split}, {name}", *files, tuple(options.split()), least, None, peer)
 
 
-DEFAULT_LADDER = {"1000-4000": 93.4, "2500-2500": 95.0, "4000-1000": 95.5, "17k-16k": 96.8, "32k-1000": 96.9}
+DEFAULT_BACKOFF = {"1000-4000": 93.4, "2500-2500": 95.0, "4000-1000": 95.5, "17k-16k": 96.8, "32k-1000": 96.9}
 # The paper's SP1 column: all, unknown and known words. Known words may be 0.3 below it.
 PAPER = {
     "1000-4000": (86.7, 55.9, 94.9),
@@ -93,13 +93,13 @@ CHUNKING = Setting(
     "conll2000 chunking",
 )
 SETTINGS = [
-    ned("default ladder", "--ladder default", {"accuracy": 97.15, "f1": 71.5}, "ned simple"),
-    ned("paper ladder", "--ladder paper", {"accuracy": 96.1}, "ned simple"),
+    ned("default back-off", "--ladder default", {"accuracy": 97.15, "f1": 71.5}, "ned simple"),
+    ned("paper back-off", "--ladder paper", {"accuracy": 96.1}, "ned simple"),
     *(
-        brown(split, "default ladder", "--ladder default", {"accuracy": DEFAULT_LADDER[split]})
+        brown(split, "default back-off", "--ladder default", {"accuracy": DEFAULT_BACKOFF[split]})
         for split in BROWN_SPLITS
     ),
-    *(brown(split, "paper ladder", "--ladder paper", paper_targets(split)) for split in BROWN_SPLITS),
+    *(brown(split, "paper back-off", "--ladder paper", paper_targets(split)) for split in BROWN_SPLITS),
     ned("ner features, pooled", "--features ner --ladder pooled", {"f1": 75.5}, "ned rich", 3.0),
     CHUNKING,
     ned("nothing chosen", "", {}, "ned simple"),

@@ -160,11 +160,11 @@ def cell(row: Row, name: str) -> str:
 def peers_note(row: Row) -> str:
     """Which peers there are, which of them were stopped, and which are of an earlier run."""
 
-    def told(name: str, one: dict[str, Any]) -> str:
+    def in_words(name: str, one: dict[str, Any]) -> str:
         over = f" over {one['over']:g} s" if "over" in one else ""
         return name + over + (f" ({one['started']})" if one["started"] != row["started"] else "")
 
-    return ", ".join(told(name, one) for name, one in row["peers"].items())
+    return ", ".join(in_words(name, one) for name, one in row["peers"].items())
 
 
 def cells(row: Row) -> list[str]:

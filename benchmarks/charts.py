@@ -140,7 +140,7 @@ def tagging(text: str) -> str:
 
 def label_bias(text: str) -> str:
     """The accuracy of the methods on the paper's simulated data."""
-    names = ("optimal decision rule", "standard", "separate, base none", "empirical, paper ladder", "polish")
+    names = ("optimal decision rule", "standard", "separate, base none", "empirical, paper back-off", "polish")
     found = {row["measure"]: numbers(row["Corate"])[0] for row in rows("label_bias", text)}
     groups = [
         Group(name, "", (Bar(found[name], f"{found[name]:.1f} %", PEER if name == names[0] else COLOURS[0]),))

@@ -24,7 +24,7 @@ import corate
 from benchmarks import corpora
 from benchmarks.tables import Row, Table, parser
 from corate.corpus import StringTable
-from corate.counting.ladder import LadderTables
+from corate.counting.backoff import BackoffTables
 from corate.features.word_functions import WordFunction
 from corate.label_pairs import EdgeScores
 from corate.optimize import passes
@@ -212,12 +212,12 @@ def probability_space() -> Iterator[Row]:
     train, test = map(read, TABLES["1000-4000"])
     options = training_options("sp2", "paper", "paper", 0.1)
     yield row("space: sp2, c2 = 0.1, 1000-4000", trained(train, **options), test)
-    usual = LadderTables.parts
+    usual = BackoffTables.parts
 
-    def counted_in(tables: LadderTables, p: Any, tokens: Any, left_out: Any = None) -> Any:
+    def counted_in(tables: BackoffTables, p: Any, tokens: Any, left_out: Any = None) -> Any:
         return usual(tables, p, tokens, None)
 
-    with mock.patch.object(LadderTables, "parts", counted_in):
+    with mock.patch.object(BackoffTables, "parts", counted_in):
         tagger = trained(train, **options)
     yield row("space: sp2, c2 = 0.1, no token left out, 1000-4000", tagger, test)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 
-from corate.display import told
+from corate.display import in_words
 from corate.training.options import METHODS, Method, Option, options_of
 
 INTRODUCTION = """\
@@ -55,7 +55,7 @@ The page is generated from `corate.training.options` by `make docs/options.md`.
 
 def row(option: Option) -> str:
     """The line of an option."""
-    default = option.unset if option.default is None else f"`{told(option.default)}`"
+    default = option.unset if option.default is None else f"`{in_words(option.default)}`"
     flag = f"`--set {option.name}=...`" if option.expert else f"`{option.flag}`" if option.flag else ""
     return f"| `{option.name}` | {flag} | {option.values} | {default} | {option.help} |"
 

@@ -13,11 +13,11 @@ from corate.features.templates import Template
 from corate.training.options import METHODS, ChainMethod, options_of
 from corate.training.source import MemorySource
 from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts, preset_of
+from corate.training.start_from_counts import InitialScoresFromCounts, preset_of
 
 Labelled = list[list[tuple[str, str]]]
 
-#: Words that differ in case, endings, digits and hyphens, so that they meet on some rungs and not on others.
+#: Words that differ in case, endings, digits and hyphens, so that they meet on some levels and not on others.
 WORDS = ("the", "The", "THE", "dog", "Dogs", "dogs", "cats", "walking", "Talking", "x-1", "42", "43", "é", "naïve", ".")
 LABELS = ("D", "N", "V", "P")
 #: Two sentences as a file of columns.
@@ -68,7 +68,7 @@ def for_method(method: str, **options: Any) -> dict[str, Any]:
 
 def start_of(
     corpus: Corpus, templates: Sequence[Template], base: str = "none", unknown: str | None = None
-) -> StartFromCounts:
+) -> InitialScoresFromCounts:
     """The base scores and initial weights of a corpus."""
     counted = MemorySource(corpus, unknown).count(templates, (preset_of(base),), RunContext())
-    return StartFromCounts(counted, templates, base=base)
+    return InitialScoresFromCounts(counted, templates, base=base)

@@ -43,7 +43,7 @@ CALLS = {
         None,
     ),
     "count_pairs": lambda o: _native.count_pairs(i32(0, 1, 0, 1), o, 2),
-    "Ladder": lambda o: _native.Ladder(o, i32(0, 1, 0, 1), i32(1, 1, 1, 1), np.zeros((1, rows_of(o)), np.int32), 2),
+    "Backoff": lambda o: _native.Backoff(o, i32(0, 1, 0, 1), i32(1, 1, 1, 1), np.zeros((1, rows_of(o)), np.int32), 2),
     "viterbi": lambda o: _native.viterbi(
         o, np.arange(5), i32(0, 1, 0, 1), f32(4), _native.Edges.dense(np.zeros((3, 3), np.float32))
     ),
@@ -81,9 +81,9 @@ def test_only_maps_of_the_same_templates_are_joined() -> None:
         feature_map().absorb(other)
 
 
-def test_a_rung_has_no_more_contexts_than_words() -> None:
-    with pytest.raises(ValueError, match="rung"):
-        _native.Ladder(np.array([0, 1]), i32(0), i32(1), np.array([[2**31 - 1]], np.int32), 1)
+def test_a_level_has_no_more_contexts_than_words() -> None:
+    with pytest.raises(ValueError, match="level"):
+        _native.Backoff(np.array([0, 1]), i32(0), i32(1), np.array([[2**31 - 1]], np.int32), 1)
 
 
 def test_tokens_without_columns_and_features_are_refused() -> None:

@@ -54,7 +54,7 @@ def test_a_label_is_found_where_it_stands_and_included_where_it_is_not(
             assert made.labels[place] == label
     included = candidates.including(labels, -9.0)
     expected = [row if y < 0 or y in row else {**row, y: -9.0} for row, y in zip(rows, labels.tolist(), strict=True)]
-    assert unpacked(SparseRows(included.offsets, included.labels, included.ladder)) == expected
+    assert unpacked(SparseRows(included.offsets, included.labels, included.backoff)) == expected
 
 
 def test_rows_that_do_not_fit_together_are_refused() -> None:

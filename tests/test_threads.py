@@ -35,17 +35,17 @@ def run(script):
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 def test_threads_are_no_more_than_are_of_use():
     """Each thread reserves room for its stack, so the most room ever reserved tells of the threads."""
-    told = run(
+    in_words = run(
         "fit_and_tag(3000)\n"
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmPeak')))"
     )
     threads = max(8, os.cpu_count() or 1)
-    assert int(told) < (2 << 20) + threads * (80 << 10)  # kB
+    assert int(in_words) < (2 << 20) + threads * (80 << 10)  # kB
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_after_threads_have_run_trains_and_tags_as_before():
-    told = run(
+    in_words = run(
         "import os\n"
         "before = fit_and_tag(4)\n"
         "child = os.fork()\n"
@@ -53,7 +53,7 @@ def test_a_fork_after_threads_have_run_trains_and_tags_as_before():
         "    os._exit(0 if fit_and_tag(4) == before else 1)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), fit_and_tag(4) == before)"
     )
-    assert told == "0 True\n"
+    assert in_words == "0 True\n"
 
 
 def test_any_number_of_threads_gives_the_same_model_and_labels():

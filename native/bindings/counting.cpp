@@ -5,10 +5,10 @@
 
 #include "bindings/bindings.h"
 #include "bindings/views.h"
+#include "counting/backoff.h"
 #include "counting/contexts.h"
 #include "counting/counting.h"
 #include "counting/entries.h"
-#include "counting/ladder.h"
 #include "counting/pooling.h"
 #include "counting/token_scores.h"
 
@@ -25,18 +25,18 @@ Out2<uint64_t> to_python(std::vector<Entry>&& entries) {
     return Out2<uint64_t>(reinterpret_cast<uint64_t*>(held->data()), {held->size(), 3}, owner);
 }
 
-nb::tuple lattice(const Ladder& ladder, const In<int32_t>& words, const In2<int32_t>& ids, const LabelCountArrays& left,
+nb::tuple lattice(const Backoff& backoff, const In<int32_t>& words, const In2<int32_t>& ids, const LabelCountArrays& left,
                   const LabelCountArrays& right, const LabelCountArrays& class_left, const LabelCountArrays& class_right,
                   const In<int32_t>& class_of, const LabelCountArrays& classes, double pair_k, double class_k, int64_t rare,
                   double threshold, size_t cap, const std::optional<In<int32_t>>& left_out) {
-    const size_t n = words.shape(0), K = ladder.n_labels();
-    if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != ladder.n_words() || (left_out && left_out->shape(0) != n))
+    const size_t n = words.shape(0), K = backoff.n_labels();
+    if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != backoff.n_words() || (left_out && left_out->shape(0) != n))
         throw nb::value_error("tokens, contexts and classes disagree");
-    ladder.require_derived();
+    backoff.require_derived();
     const TokenContexts tokens{
         view(words),    view(ids),           checked(left, K), checked(right, K), checked(class_left, K), checked(class_right, K),
         view(class_of), checked(classes, K), view(left_out)};
-    TokenScores scores = unlocked([&] { return token_scores(ladder, tokens, {pair_k, class_k, rare, threshold, cap}); });
+    TokenScores scores = unlocked([&] { return token_scores(backoff, tokens, {pair_k, class_k, rare, threshold, cap}); });
     return to_tuple(std::move(scores.rows.offsets), std::move(scores.rows.labels), std::move(scores.rows.scores),
                     std::move(scores.left), std::move(scores.right), std::move(scores.by_class), std::move(scores.known));
 }
@@ -170,41 +170,41 @@ void bind_contexts(nb::module_& m) {
         "The term common to all labels is omitted.");
 }
 
-void bind_ladder(nb::module_& m) {
-    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts. The counts must not change.")
+void bind_backoff(nb::module_& m) {
+    nb::class_<Backoff>(m, "Backoff", "P(y | word) by back-off from counts. The counts must not change.")
         .def(
             "__init__",
-            [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int64_t>& counts,
-               const In2<int32_t>& rung_ids,
-               size_t n_labels) { new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels); },
-            nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("rung_ids"), nb::arg("n_labels"))
-        .def("derive", &Ladder::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
+            [](Backoff* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int64_t>& counts,
+               const In2<int32_t>& level_ids,
+               size_t n_labels) { new (self) Backoff({view(offsets), view(labels), view(counts)}, view(level_ids), n_labels); },
+            nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("level_ids"), nb::arg("n_labels"))
+        .def("derive", &Backoff::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
              nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior.")
         .def(
             "distribution",
-            [](const Ladder& ladder, size_t word, int32_t left_out) {
-                ladder.require_derived();
-                if (word >= ladder.n_words()) throw nb::index_error("word id out of range");
+            [](const Backoff& backoff, size_t word, int32_t left_out) {
+                backoff.require_derived();
+                if (word >= backoff.n_words()) throw nb::index_error("word id out of range");
                 std::vector<double> p;
-                ladder.distribution(word, left_out, p);
+                backoff.distribution(word, left_out, p);
                 return to_numpy(std::move(p));
             },
             nb::arg("word"), nb::arg("left_out") = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
         .def(
             "word_rows",
-            [](const Ladder& ladder, double threshold, size_t cap) {
-                ladder.require_derived();
-                return to_tuple(unlocked([&] { return ladder.word_rows(threshold, cap); }));
+            [](const Backoff& backoff, double threshold, size_t cap) {
+                backoff.require_derived();
+                return to_tuple(unlocked([&] { return backoff.word_rows(threshold, cap); }));
             },
             nb::arg("threshold"), nb::arg("cap"), "log P(y | word) of each word's candidate labels, as CSR rows.")
         .def(
-            "rung_shares",
-            [](const Ladder& ladder, size_t rung) {
-                ladder.require_derived();
-                if (rung > ladder.n_rungs()) throw nb::index_error("rung number out of range");
-                return to_tuple(unlocked([&] { return ladder.rung_shares(rung); }));
+            "level_shares",
+            [](const Backoff& backoff, size_t level) {
+                backoff.require_derived();
+                if (level > backoff.n_levels()) throw nb::index_error("level number out of range");
+                return to_tuple(unlocked([&] { return backoff.level_shares(level); }));
             },
-            nb::arg("rung"), "The label shares of each context of a rung, as CSR rows. The rung after the last is the prior.")
+            nb::arg("level"), "The label shares of each context of a level, as CSR rows. The level after the last is the prior.")
         .def("lattice", &lattice, nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
              nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
              nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
@@ -250,6 +250,6 @@ void bind_pooling(nb::module_& m) {
 void bind_counting(nb::module_& m) {
     bind_counts(m);
     bind_contexts(m);
-    bind_ladder(m);
+    bind_backoff(m);
     bind_pooling(m);
 }

@@ -183,7 +183,7 @@ void bind_tagging(nb::module_& m) {
         .def(
             "__init__",
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
-               const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
+               const LabelScoreArrays& rows, std::vector<int32_t> level_functions, std::vector<int64_t> level_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
                bool by_features, float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts,
                const AttributeNames* names, nb::list labels, const std::optional<EdgeFeatureWeights>& word_pairs) {
@@ -196,18 +196,18 @@ void bind_tagging(nb::module_& m) {
                 new (self) BoundEngine(
                     map, edges,
                     {std::vector<float>(bias.data(), bias.data() + bias.shape(0)), word_column,
-                     copied_rows(view(rows), K, "ladder rows are damaged"), std::move(rung_functions), std::move(rung_bases),
+                     copied_rows(view(rows), K, "back-off rows are damaged"), std::move(level_functions), std::move(level_bases),
                      copied_rows(view(linear), n_columns, "weights are damaged"),
                      copied_rows(view(edge_weights), pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
                      all_labels, floor, rule_of(unseen), std::move(of_labels), by_features,
                      word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
             },
-            nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
-            nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(),
-            nb::arg("labels"), nb::arg("word_pairs").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 17>())
+            nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"),
+            nb::arg("level_functions"), nb::arg("level_bases"), nb::arg("linear"), nb::arg("edge_weights"),
+            nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(),
+            nb::arg("parts").none(), nb::arg("names").none(), nb::arg("labels"), nb::arg("word_pairs").none(),
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 17>())
         .def(
             "tag_columns",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,

@@ -1,4 +1,4 @@
-// See token_scores.h, and ladder.h for the formulas.
+// See token_scores.h, and backoff.h for the formulas.
 #include "counting/token_scores.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ class WordRows {
         bool known;
     };
 
-    WordRows(const Ladder& ladder, double threshold, size_t cap)
-        : ladder_(ladder), threshold_(threshold), cap_(cap), whole_(ladder.n_words(), -1), less_(ladder.n_entries(), -1) {}
+    WordRows(const Backoff& backoff, double threshold, size_t cap)
+        : backoff_(backoff), threshold_(threshold), cap_(cap), whole_(backoff.n_words(), -1), less_(backoff.n_entries(), -1) {}
 
     // Valid until the next call.
     Row get(size_t w, int32_t left_out) {
         int32_t never = -1;  // for a label that was not counted with the word
-        const int64_t entry = left_out == kNoToken ? -1 : ladder_.find(w, left_out);
+        const int64_t entry = left_out == kNoToken ? -1 : backoff_.find(w, left_out);
         int32_t& place = left_out == kNoToken ? whole_[w] : entry >= 0 ? less_[static_cast<size_t>(entry)] : never;
         if (place < 0) {
             place = static_cast<int32_t>(known_.size());
@@ -39,8 +39,8 @@ class WordRows {
 
    private:
     void add(size_t w, int32_t left_out) {
-        const bool known = ladder_.distribution(w, left_out, dense_);
-        ladder_.candidates(dense_, w, known, threshold_, cap_, keep_);
+        const bool known = backoff_.distribution(w, left_out, dense_);
+        backoff_.candidates(dense_, w, known, threshold_, cap_, keep_);
         for (const int32_t y : keep_) {
             labels_.push_back(y);
             p_.push_back(dense_[static_cast<size_t>(y)]);
@@ -50,7 +50,7 @@ class WordRows {
         known_.push_back(known);
     }
 
-    const Ladder& ladder_;
+    const Backoff& backoff_;
     double threshold_;
     size_t cap_;
     std::vector<int32_t> whole_, less_;  // the row of each word, and of each counted (word, label)
@@ -94,15 +94,15 @@ void class_distribution(const LabelCounts& classes, int32_t context, int32_t lef
 
 }  // namespace
 
-TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, const TokenScoreOptions& options) {
+TokenScores token_scores(const Backoff& backoff, const TokenContexts& tokens, const TokenScoreOptions& options) {
     TokenScores out;
     const size_t n = tokens.words.size();
     out.known.resize(n);
-    WordRows word_rows(ladder, options.threshold, options.cap);
+    WordRows word_rows(backoff, options.threshold, options.cap);
     std::vector<double> q, kept;
     for (size_t t = 0; t < n; ++t) {
         const auto w = static_cast<size_t>(tokens.words[t]);
-        if (w >= ladder.n_words()) throw std::invalid_argument("word id out of range");
+        if (w >= backoff.n_words()) throw std::invalid_argument("word id out of range");
         const int32_t left_out = tokens.left_out ? (*tokens.left_out)[t] : kNoToken;
         const WordRows::Row row = word_rows.get(w, left_out);
         out.known[t] = row.known;
@@ -119,8 +119,8 @@ TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, cons
             add(tokens.left, 0, left_out, options.pair_k, row.p, out.left.data());
             add(tokens.right, 1, left_out, options.pair_k, row.p, out.right.data());
         } else if (cls >= 0 && static_cast<size_t>(cls) < tokens.classes.n_contexts()) {
-            const int32_t own = ladder.total(w) > 0 && ladder.total(w) <= options.rare ? left_out : kNoToken;
-            class_distribution(tokens.classes, cls, own, ladder.n_labels(), q);
+            const int32_t own = backoff.total(w) > 0 && backoff.total(w) <= options.rare ? left_out : kNoToken;
+            class_distribution(tokens.classes, cls, own, backoff.n_labels(), q);
             kept.resize(row.width);
             for (size_t j = 0; j < row.width; ++j) kept[j] = q[row.labels[j]];
             add(tokens.class_left, 2, own, options.class_k, kept.data(), out.by_class.data());

@@ -1,4 +1,4 @@
-// A ladder applied to the tokens of a corpus: the candidate labels of each token, and the terms of their node scores.
+// A back-off applied to the tokens of a corpus: the candidate labels of each token, and the terms of their node scores.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,8 +6,8 @@
 
 #include "core/array.h"
 #include "core/sparse_rows.h"
+#include "counting/backoff.h"
 #include "counting/counting.h"
-#include "counting/ladder.h"
 
 // The tokens and the counts of their contexts: pairs with the word on the left and on the right, the same pairs with the class
 // of a rare word, and classes alone.
@@ -33,4 +33,4 @@ struct TokenScores {
     std::vector<uint8_t> known;
 };
 
-TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, const TokenScoreOptions& options);
+TokenScores token_scores(const Backoff& backoff, const TokenContexts& tokens, const TokenScoreOptions& options);

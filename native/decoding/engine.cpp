@@ -40,7 +40,7 @@ Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
     if (data_.edge_weights.size() != 0 && data_.edge_weights.size() != data_.linear.size())
         throw std::invalid_argument("edge weights and features disagree");
     if (data_.word_pairs != nullptr) {
-        if (data_.rows.size() == 0 || data_.rung_functions.empty() || data_.edge_weights.size() != 0 || edges.local ||
+        if (data_.rows.size() == 0 || data_.level_functions.empty() || data_.edge_weights.size() != 0 || edges.local ||
             !edges.triples.empty() || data_.word_pairs->n_labels() != K)
             throw std::invalid_argument("pairs of words do not fit the model");
         if (!(data_.pair_scores.scale > 0.0f && std::isfinite(data_.pair_scores.scale)))
@@ -54,37 +54,37 @@ void Engine::check_rows() const {
     if (data_.word_column >= map_.n_columns()) throw std::invalid_argument("the word column is out of range");
     const auto words = static_cast<int64_t>(map_.strings(data_.word_column).size());
     const auto n = static_cast<int64_t>(data_.rows.size());
-    if (data_.rung_bases.size() != data_.rung_functions.size() + 1 || data_.rung_bases.front() != words ||
-        data_.rung_bases.back() != n - 1)
-        throw std::invalid_argument("ladder rows and rungs disagree");
-    for (size_t r = 0; r < data_.rung_functions.size(); ++r)
-        if (data_.rung_bases[r + 1] < data_.rung_bases[r] || data_.rung_functions[r] < 0 ||
-            static_cast<size_t>(data_.rung_functions[r]) >= map_.n_functions() ||
-            static_cast<size_t>(map_.function(static_cast<size_t>(data_.rung_functions[r])).column) != data_.word_column)
-            throw std::invalid_argument("ladder rungs are out of range");
+    if (data_.level_bases.size() != data_.level_functions.size() + 1 || data_.level_bases.front() != words ||
+        data_.level_bases.back() != n - 1)
+        throw std::invalid_argument("back-off rows and levels disagree");
+    for (size_t r = 0; r < data_.level_functions.size(); ++r)
+        if (data_.level_bases[r + 1] < data_.level_bases[r] || data_.level_functions[r] < 0 ||
+            static_cast<size_t>(data_.level_functions[r]) >= map_.n_functions() ||
+            static_cast<size_t>(map_.function(static_cast<size_t>(data_.level_functions[r])).column) != data_.word_column)
+            throw std::invalid_argument("back-off levels are out of range");
     if (data_.rows.empty(n - 1)) throw std::invalid_argument("the row of the prior is empty");
     if (!data_.unseen) return;
     const UnseenRule& rule = *data_.unseen;
-    if (rule.k.size() != data_.rung_functions.size() || rule.cap < 1 || !(rule.threshold >= 0.0 && rule.threshold <= 1.0))
-        throw std::invalid_argument("the rule for unseen words does not fit the rungs");
+    if (rule.k.size() != data_.level_functions.size() || rule.cap < 1 || !(rule.threshold >= 0.0 && rule.threshold <= 1.0))
+        throw std::invalid_argument("the rule for unseen words does not fit the levels");
     for (const double k : rule.k)
         if (!(k >= 0.0 && k < 1e12)) throw std::invalid_argument("the rule for unseen words is out of range");
     if (!(std::abs(rule.scale) < 1e9 && std::abs(rule.shift) < 1e9))
         throw std::invalid_argument("the rule for unseen words is out of range");
-    for (auto i = static_cast<size_t>(data_.rows.offsets[data_.rung_bases.front()]); i < data_.rows.scores.size(); ++i)
+    for (auto i = static_cast<size_t>(data_.rows.offsets[data_.level_bases.front()]); i < data_.rows.scores.size(); ++i)
         if (!(data_.rows.scores[i] >= 0.0f && data_.rows.scores[i] < 1e12f))
             throw std::invalid_argument("label shares are out of range");
 }
 
-int64_t Engine::context(const Lexicon& lexicon, size_t rung, int32_t word) const {
-    const int32_t value = lexicon.value(static_cast<size_t>(data_.rung_functions[rung]), word);
-    const int64_t row = data_.rung_bases[rung] + value;
-    return value < 0 || row >= data_.rung_bases[rung + 1] || data_.rows.empty(row) ? -1 : row;
+int64_t Engine::context(const Lexicon& lexicon, size_t level, int32_t word) const {
+    const int32_t value = lexicon.value(static_cast<size_t>(data_.level_functions[level]), word);
+    const int64_t row = data_.level_bases[level] + value;
+    return value < 0 || row >= data_.level_bases[level + 1] || data_.rows.empty(row) ? -1 : row;
 }
 
 int64_t Engine::row_of(const Lexicon& lexicon, int32_t word) const {
     if (known(word)) return word;
-    for (size_t r = 0; r < data_.rung_functions.size(); ++r)
+    for (size_t r = 0; r < data_.level_functions.size(); ++r)
         if (const int64_t row = context(lexicon, r, word); row >= 0) return row;
     return static_cast<int64_t>(data_.rows.size()) - 1;
 }
@@ -97,7 +97,7 @@ int32_t Engine::word_pair(const Lexicon& lexicon, const int32_t* word, const int
     };
     const auto place = [&](const int32_t* w) -> Place {
         if (w == nullptr) return {true, true, WordPairs::kBoundary, WordPairs::kBoundary};
-        const int32_t c = lexicon.value(static_cast<size_t>(data_.rung_functions[0]), *w);
+        const int32_t c = lexicon.value(static_cast<size_t>(data_.level_functions[0]), *w);
         const bool has_class = c >= 0;
         return {known(*w), has_class, WordPairs::word(*w), has_class ? WordPairs::of_class(c) : 0};
     };
@@ -115,7 +115,7 @@ void Engine::mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, S
     const UnseenRule& rule = *data_.unseen;
     p.assign(n_labels(), 0.0);
     double rest = 1.0;  // the weight of the more general contexts
-    for (size_t r = 0; r < data_.rung_functions.size(); ++r) {
+    for (size_t r = 0; r < data_.level_functions.size(); ++r) {
         const int64_t from = context(lexicon, r, word);
         if (from < 0) continue;
         double types = 0.0;  // the shares of a type sum to 1

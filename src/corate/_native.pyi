@@ -120,13 +120,13 @@ def exchange_classes(
     before: Neighbours, after: Neighbours, classes: I32, n_classes: int, threads: int = 1
 ) -> tuple[int, float, float]: ...
 
-# ladder.cpp
-class Ladder:
-    def __init__(self, offsets: I64, labels: I32, counts: I64, rung_ids: I32, n_labels: int) -> None: ...
+# backoff.cpp
+class Backoff:
+    def __init__(self, offsets: I64, labels: I32, counts: I64, level_ids: I32, n_labels: int) -> None: ...
     def derive(self, rung_k: list[float], rare: list[int], word_k: float, prior_k: float) -> None: ...
     def distribution(self, word: int, left_out: int = -1) -> F64: ...
     def word_rows(self, threshold: float, cap: int) -> tuple[I64, I32, F32]: ...
-    def rung_shares(self, rung: int) -> tuple[I64, I32, F32]: ...
+    def level_shares(self, level: int) -> tuple[I64, I32, F32]: ...
     def lattice(
         self,
         words: I32,
@@ -252,8 +252,8 @@ class Engine:
         bias: F32,
         word_column: int,
         rows: Rows,
-        rung_functions: list[int],
-        rung_bases: list[int],
+        level_functions: list[int],
+        level_bases: list[int],
         linear: Rows,
         edge_weights: Rows,
         first_feature: int,

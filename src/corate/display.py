@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["count", "counted", "percent", "size", "told"]
+__all__ = ["count", "counted", "in_words", "percent", "size"]
 
 
 def percent(fraction: float | None) -> str:
@@ -52,18 +52,18 @@ def size(n_bytes: float) -> str:
     return counted(round(n_bytes), "byte")
 
 
-def told(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value of a record as text.
 
-    >>> told({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
+    >>> in_words({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
     'c2 0.5, passes 3, of - True 12,345'
     """
     if value is None:
         return "-"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {told(v)}" for key, v in value.items())
+        return ", ".join(f"{key} {in_words(v)}" for key, v in value.items())
     if isinstance(value, list | tuple):
-        return " ".join(map(told, value))
+        return " ".join(map(in_words, value))
     if isinstance(value, float):
         return f"{value:.4g}"
     return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

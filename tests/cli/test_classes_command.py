@@ -26,12 +26,12 @@ def test_classes_are_written_for_templates(corate, data, raw, tmp_path):
 
 
 def test_classes_are_the_same_on_any_number_of_threads(corate, data, tmp_path):
-    told = []
+    in_words = []
     for threads in (1, 2):
         args = ("-o", tmp_path / f"{threads}", "--classes", 16, "--threads", threads, "--json")
-        told.append(json.loads(corate("classes", data / "train.tsv", *args).text))
+        in_words.append(json.loads(corate("classes", data / "train.tsv", *args).text))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
-    assert {k: told[0][k] for k in ("sentences", "classes")} == {"sentences": 300, "classes": [16]}
+    assert {k: in_words[0][k] for k in ("sentences", "classes")} == {"sentences": 300, "classes": [16]}
 
 
 def test_standard_input_and_output(corate):

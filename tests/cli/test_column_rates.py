@@ -22,13 +22,13 @@ def _table(tmp_path):
     return path
 
 
-def told(result):
+def in_words(result):
     assert (result.code, result.err) == (0, "")
     return json.loads(result.text)
 
 
 def test_rates_are_those_of_the_definition(corate, table):
-    facts = told(corate("rates", table, "--between", "sky,ground", "--smooth", "0", "--json"))
+    facts = in_words(corate("rates", table, "--between", "sky,ground", "--smooth", "0", "--json"))
     counts = Counts.of_frame(ROWS)
     assert (facts["between"], facts["given"], facts["rows"]) == (["sky", "ground"], [], 10)
     for rate in facts["attractive"] + facts["repulsive"]:
@@ -56,13 +56,13 @@ def test_rates_are_those_of_the_definition(corate, table):
 
 def test_rates_may_be_conditional_and_of_several_columns(corate, table):
     counts = Counts.of_frame(ROWS)
-    facts = told(corate("rates", table, "--between", "sky, ground", "--given", "season", "--smooth", "0", "--json"))
+    facts = in_words(corate("rates", table, "--between", "sky, ground", "--given", "season", "--smooth", "0", "--json"))
     assert facts["attractive"]
     for rate in facts["attractive"] + facts["repulsive"]:
         at = rate["values"] | rate["given"]
         assert rate["rate"] == pytest.approx(counts.value("CR(sky; ground | season)", at), abs=1e-12)
     assert facts["tests"][0]["G2"] == pytest.approx(counts.test("sky", "ground", "season").statistic)
-    facts = told(corate("rates", table, "--between", "sky,ground,season", "--smooth", "0", "--json"))
+    facts = in_words(corate("rates", table, "--between", "sky,ground,season", "--smooth", "0", "--json"))
     for rate in facts["attractive"] + facts["repulsive"]:
         assert rate["rate"] == pytest.approx(counts.value("CR(sky; ground; season)", rate["values"]), abs=1e-12)
     assert [(test["left"], test["right"]) for test in facts["tests"]] == [
@@ -72,8 +72,8 @@ def test_rates_may_be_conditional_and_of_several_columns(corate, table):
 
 
 def test_smoothing_and_the_number_of_rates(corate, table):
-    plain = told(corate("rates", table, "--between", "sky,ground", "--smooth", "0", "-n", "1", "--json"))
-    smooth = told(corate("rates", table, "--between", "sky,ground", "--smooth", "5", "-n", "1", "--json"))
+    plain = in_words(corate("rates", table, "--between", "sky,ground", "--smooth", "0", "-n", "1", "--json"))
+    smooth = in_words(corate("rates", table, "--between", "sky,ground", "--smooth", "5", "-n", "1", "--json"))
     assert len(plain["attractive"]) == len(plain["repulsive"]) == 1
     assert 1 < smooth["attractive"][0]["rate"] < plain["attractive"][0]["rate"]
 
@@ -81,7 +81,7 @@ def test_smoothing_and_the_number_of_rates(corate, table):
 def test_values_that_never_occur_with_a_condition_are_not_listed(corate, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n" + "x,x,1\ny,y,1\n" * 5 + "z,z,2\nw,w,2\n" * 5)
-    facts = told(corate("rates", path, "--between", "a,b", "--given", "c", "--smooth", "0", "--json"))
+    facts = in_words(corate("rates", path, "--between", "a,b", "--given", "c", "--smooth", "0", "--json"))
     seen = {"1": {"x", "y"}, "2": {"z", "w"}}
     for rate in facts["attractive"] + facts["repulsive"]:
         assert {*rate["values"].values()} <= seen[rate["given"]["c"]]
@@ -114,13 +114,13 @@ def test_independent_columns_have_nothing_to_list(corate, tmp_path):
     ],
 )
 def test_tables_come_in_several_dialects(corate, written, options):
-    facts = told(corate("rates", "-", "--between", "a,b", "--json", *options, stdin=written))
+    facts = in_words(corate("rates", "-", "--between", "a,b", "--json", *options, stdin=written))
     assert {tuple(rate["values"].values()) for rate in facts["attractive"]} == {("x", "1"), ("y", "2")}
 
 
 def test_values_and_names_may_have_commas_and_line_feeds(corate):
     written = b'"wind, knots",b\n"1,5",x\n"2\n0",y\n'
-    facts = told(corate("rates", "-", "--between", '"wind, knots",b', "--json", stdin=written))
+    facts = in_words(corate("rates", "-", "--between", '"wind, knots",b', "--json", stdin=written))
     assert {rate["values"]["wind, knots"] for rate in facts["attractive"]} == {"1,5", "2\n0"}
 
 
@@ -131,8 +131,8 @@ def test_parquet_files_are_read(corate, tmp_path, table):
     path = tmp_path / "weather.parquet"
     parquet.write_table(pyarrow.table(ROWS), path)
     options = ("--between", "sky,ground", "--given", "season", "--json")
-    assert {**told(corate("rates", path, *options)), "source": ""} == {
-        **told(corate("rates", table, *options)),
+    assert {**in_words(corate("rates", path, *options)), "source": ""} == {
+        **in_words(corate("rates", table, *options)),
         "source": "",
     }
     assert (

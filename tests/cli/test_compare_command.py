@@ -181,9 +181,14 @@ def test_people_get_a_table_and_a_plot(corate, files):
 
 def test_scripts_get_json(corate, files):
     result = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES, "--seeds", 2, "--json")
-    told = json.loads(result.text)
-    assert (told["sentences"], told["test_sentences"], told["seeds"], told["interrupted"]) == (60, 30, 2, False)
-    rows = told["methods"]
+    in_words = json.loads(result.text)
+    assert (in_words["sentences"], in_words["test_sentences"], in_words["seeds"], in_words["interrupted"]) == (
+        60,
+        30,
+        2,
+        False,
+    )
+    rows = in_words["methods"]
     assert [row["method"] for row in rows] == ["empirical", "perceptron", "polish"]
     assert min(row["ratio"] for row in rows) == 1
     for row in rows:
@@ -279,8 +284,11 @@ def test_ctrl_c_keeps_and_prints_what_is_finished(corate, files, tmp_path, monke
     result = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES, *args)
     assert (result.code, result.err) == (130, "corate: interrupted\n")
     if how == "json":
-        told = json.loads(result.text)
-        assert ([row["method"] for row in told["methods"]], told["interrupted"]) == (["empirical", "perceptron"], True)
+        in_words = json.loads(result.text)
+        assert ([row["method"] for row in in_words["methods"]], in_words["interrupted"]) == (
+            ["empirical", "perceptron"],
+            True,
+        )
     else:
         assert [line.split()[0] for line in result.text.splitlines()[1:3]] == ["empirical", "perceptron"]
         assert "training time" in result.text
@@ -327,7 +335,7 @@ def test_pictures_have_every_point_with_its_name(points):
 
 
 def test_names_are_escaped_in_pages():
-    text = page(POINTS, ["method"], [["slow <&>"]], "told")
+    text = page(POINTS, ["method"], [["slow <&>"]], "in_words")
     assert "slow &lt;&amp;&gt;" in text
     assert "slow <&>" not in text
 

@@ -27,7 +27,7 @@ from corate.cli import main, terminal
 terminal.ProgressBar.show = lambda self, event: print(event.title, flush=True)
 main()
 """
-COUNTING = ["reading", "counting", "tuning the default ladder", "fitting the expert weights", "fitting the edges",
+COUNTING = ["reading", "counting", "tuning the default back-off", "fitting the expert weights", "fitting the edges",
             "building the model", "saving"]  # fmt: skip
 POLISHING = ["reading", "counting", "fitting the expert weights", "polish", "building the model", "saving"]
 

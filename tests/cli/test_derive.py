@@ -37,22 +37,22 @@ def test_latex_and_pages(corate):
 def test_json_has_steps_factors_and_the_check(corate, form):
     result = corate("derive", "A-B B-C", "--form", form, "--given", "X", "--check", "--json")
     assert (result.code, result.err) == (0, "")
-    told, found = json.loads(result.text), factorise("A-B B-C", form, given=["X"])
-    assert (told["form"], told["given"], told["added_edges"]) == (form, ["X"], [])
-    assert parse(told["start"]) == found.derivation.start
+    in_words, found = json.loads(result.text), factorise("A-B B-C", form, given=["X"])
+    assert (in_words["form"], in_words["given"], in_words["added_edges"]) == (form, ["X"], [])
+    assert parse(in_words["start"]) == found.derivation.start
     lines = [(expression, step.theorem, step.using) for expression, step in found.derivation.lines() if step]
-    assert [(parse(step["result"]), step["theorem"], step["using"]) for step in told["steps"]] == lines
-    assert product(*map(parse, told["factors"])) == found.expression
-    assert told["check"]["holds"] is True
-    assert told["check"]["largest_difference"] < 1e-9
-    assert told["check"]["failed_steps"] == []
+    assert [(parse(step["result"]), step["theorem"], step["using"]) for step in in_words["steps"]] == lines
+    assert product(*map(parse, in_words["factors"])) == found.expression
+    assert in_words["check"]["holds"] is True
+    assert in_words["check"]["largest_difference"] < 1e-9
+    assert in_words["check"]["failed_steps"] == []
 
 
 def test_json_tells_the_edges_of_a_triangulation_and_goes_to_a_file(corate, tmp_path):
     result = corate("derive", "A-B B-C C-D D-A", "--json", "-o", tmp_path / "out.json")
     assert (result.code, result.out) == (0, b"")
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert (told["added_edges"], told["check"]) == ([["A", "C"]], None)
+    in_words = json.loads((tmp_path / "out.json").read_text())
+    assert (in_words["added_edges"], in_words["check"]) == ([["A", "C"]], None)
 
 
 def test_the_configuration_of_a_random_field_can_be_chosen(corate):
@@ -62,8 +62,8 @@ def test_the_configuration_of_a_random_field_can_be_chosen(corate):
     assert text.startswith(f"{derivation}\n")
     assert "CR(sky=sun; {AB}=1; C=0)" in text
     assert "no error in" in text.splitlines()[-1]
-    told = json.loads(corate("derive", "A-B", "--form", "mrf", "--configuration", "A=1", "--json").text)
-    assert told["configuration"] == {"A": 1}
+    in_words = json.loads(corate("derive", "A-B", "--form", "mrf", "--configuration", "A=1", "--json").text)
+    assert in_words["configuration"] == {"A": 1}
 
 
 def test_variables_may_be_given(corate):
@@ -83,7 +83,7 @@ def test_output_goes_to_a_file(corate, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "in_words"),
     [
         (["A-A"], "A has an edge to itself"),
         ([""], "empty"),
@@ -99,10 +99,10 @@ def test_output_goes_to_a_file(corate, tmp_path):
         (["A-B", "--form", "mrf", "--configuration", "A=0,A=1"], "give A one value"),
     ],
 )
-def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, told):
+def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, in_words):
     result = corate("derive", *arguments)
     assert (result.code, result.out) == (1, b"")
-    assert told in result.err
+    assert in_words in result.err
     assert result.err.count("\n") == 1
 
 

@@ -224,8 +224,8 @@ def test_the_confusion_matrix_is_drawn_with_its_counts(corate, model, data, tmp_
     assert (result.code, result.err) == (0, "")
     tips = titles(picture.read_text())
     for error in json.loads(result.text)["most_confused"][:5]:
-        told = f"{error['gold']} predicted as {error['predicted']}: {error['tokens']} of "
-        assert any(tip.startswith(told) for tip in tips)
+        in_words = f"{error['gold']} predicted as {error['predicted']}: {error['tokens']} of "
+        assert any(tip.startswith(in_words) for tip in tips)
     cells = [tip for tip in tips if " predicted as " in tip]
     totals = {tip.split(" predicted as ")[0]: int(tip.split(" of ")[1].split()[0]) for tip in cells}
     assert len(cells) == len(totals) ** 2

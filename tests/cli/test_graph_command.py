@@ -29,8 +29,8 @@ def fitted(corate, table, tmp_path):
 
 def test_a_fitted_model_answers_as_in_python(corate, fitted, table):
     model = GraphModel.fit(str(table), "sky-ground sky-wind")
-    told = json.loads(corate("graph", "query", fitted, "--given", "sky=rain", "--json").text)
-    assert told["ground"] == pytest.approx(
+    in_words = json.loads(corate("graph", "query", fitted, "--given", "sky=rain", "--json").text)
+    assert in_words["ground"] == pytest.approx(
         dict(zip(model.states["ground"], model.marginals({"sky": "rain"})["ground"], strict=True))
     )
     shown = corate("graph", "query", fitted, "--given", "sky=rain", "--variables", "ground").text
@@ -55,9 +55,9 @@ def test_a_table_of_evidence_gives_a_table_of_answers(corate, fitted, tmp_path):
 
 
 def test_structures_are_learned_from_csv_and_parquet(corate, table, tmp_path):
-    told = json.loads(corate("graph", "learn", table, "--json").text)
-    assert told["graph"] == "sky-ground sky-wind"
-    assert told["edges"][0]["mutual_information"] > told["edges"][1]["mutual_information"]
+    in_words = json.loads(corate("graph", "learn", table, "--json").text)
+    assert in_words["graph"] == "sky-ground sky-wind"
+    assert in_words["edges"][0]["mutual_information"] > in_words["edges"][1]["mutual_information"]
     assert "graph: sky-ground wind" in corate("graph", "learn", table, "--structure", "forest").text
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = list(csv.DictReader(io.StringIO(CSV)))
@@ -104,8 +104,8 @@ def test_missing_values_and_hidden_variables(corate, tmp_path):
 
 def test_networks_of_other_programs_are_queried(corate, tmp_path):
     (tmp_path / "net.uai").write_text("MARKOV 2 2 2 1 2 0 1 4 4 1 1 4")
-    told = json.loads(corate("graph", "query", tmp_path / "net.uai", "--given", "V0=1", "--json").text)
-    assert told["V1"] == pytest.approx({"0": 0.2, "1": 0.8})
+    in_words = json.loads(corate("graph", "query", tmp_path / "net.uai", "--given", "V0=1", "--json").text)
+    assert in_words["V1"] == pytest.approx({"0": 0.2, "1": 0.8})
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_numbers_are_refused_and_divided_into_ranges(corate, tmp_path):
     for bins in ("4", "x=4"):
         record = json.loads(corate(*made, bins).text)["record"]
         assert (record["rows"], len(record["bins"]["x"])) == (400, 3)
-    told = json.loads(corate("graph", "query", tmp_path / "m", "--given", "x=-0.9", "--json").text)
-    assert told["y"]["0"] > 0.99
+    in_words = json.loads(corate("graph", "query", tmp_path / "m", "--given", "x=-0.9", "--json").text)
+    assert in_words["y"]["0"] > 0.99
     assert "graph: x-y" in corate("graph", "learn", tmp_path / "d.csv", "--bins", "4", "--weights", "w").text
     assert corate(*made, "x=many").code == 2
 

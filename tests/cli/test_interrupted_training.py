@@ -127,9 +127,9 @@ def test_it_can_be_made_the_result(interrupted, corate, folder, options):
 
 def test_as_a_result_it_is_evaluated(interrupted, small, folder):
     result = interrupted("--keep-partial", "--json", "--test", small / "train.tsv")
-    told = json.loads(result.text)
-    assert (result.code, told["interrupted"], told["model"]) == (0, True, str(folder / "keep"))
-    assert told["test"]["accuracy"] > 0.6
+    in_words = json.loads(result.text)
+    assert (result.code, in_words["interrupted"], in_words["model"]) == (0, True, str(folder / "keep"))
+    assert in_words["test"]["accuracy"] > 0.6
 
 
 def test_without_that_nothing_is_evaluated(interrupted, small, folder, kept):

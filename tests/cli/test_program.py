@@ -44,11 +44,11 @@ def test_help_has_examples_of_every_command(corate, command):
 
 
 def test_help_states_the_exit_codes(corate):
-    told = corate("--help").text
-    assert "Exit codes: 0" in told
-    assert "130" in told
-    assert all(f"\n  {command} " in told for command in COMMANDS)
-    assert "--install-completion" in told
+    in_words = corate("--help").text
+    assert "Exit codes: 0" in in_words
+    assert "130" in in_words
+    assert all(f"\n  {command} " in in_words for command in COMMANDS)
+    assert "--install-completion" in in_words
 
 
 def test_unknown_commands_are_wrong_usage_and_no_command_shows_help(corate):

@@ -42,15 +42,19 @@ def test_a_log_follows_the_command_and_standard_output_stays_clean(corate, data,
     if name in ("graph query", "graph sample"):
         assert corate(*every["graph fit"][0]).code == 0
     command, stage = every[name]
-    silent, told, quiet = corate(*command), corate(*command, progress=True), corate(*command, "--quiet", progress=True)
-    assert (silent.code, told.code, quiet.code) == (0, 0, 0)
+    silent, in_words, quiet = (
+        corate(*command),
+        corate(*command, progress=True),
+        corate(*command, "--quiet", progress=True),
+    )
+    assert (silent.code, in_words.code, quiet.code) == (0, 0, 0)
     assert silent.err == quiet.err == ""
-    assert told.err.startswith(f"corate: {stage}")
-    assert all(re.fullmatch(r"corate: .+ \(\d+ s(, .+ left)?\)", line) for line in told.err.splitlines())
+    assert in_words.err.startswith(f"corate: {stage}")
+    assert all(re.fullmatch(r"corate: .+ \(\d+ s(, .+ left)?\)", line) for line in in_words.err.splitlines())
     if "--json" in command:
-        assert json.loads(told.text).keys() == json.loads(silent.text).keys()
+        assert json.loads(in_words.text).keys() == json.loads(silent.text).keys()
     else:
-        assert told.out == silent.out
+        assert in_words.out == silent.out
 
 
 def test_large_text_is_tagged_in_pieces_with_the_same_scores(corate, data, model, monkeypatch):

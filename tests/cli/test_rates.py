@@ -15,8 +15,8 @@ from corate.rate.heatmap import HeatMap, sign
 
 def listed(result):
     assert (result.code, result.err) == (0, "")
-    told = json.loads(result.text)
-    return [[(p["left"], p["right"], p["rate"]) for p in told[kind]] for kind in ("attractive", "repulsive")]
+    in_words = json.loads(result.text)
+    return [[(p["left"], p["right"], p["rate"]) for p in in_words[kind]] for kind in ("attractive", "repulsive")]
 
 
 def test_a_model_shows_its_own_rates(corate, model):
@@ -36,10 +36,10 @@ def test_a_fitted_model_shows_weights_beside_the_rates_of_a_text(corate, data, t
     assert "rate" not in alone.splitlines()[1]
     text = corate("rates", fitted, "-n", "3", "--data", data / "train.tsv").text
     assert "rate in the data" in text.splitlines()[1]
-    told = json.loads(corate("rates", fitted, "-n", "3", "--data", data / "train.tsv", "--json").text)
+    in_words = json.loads(corate("rates", fitted, "-n", "3", "--data", data / "train.tsv", "--json").text)
     counted, _ = listed(corate("rates", data / "train.tsv", "--json", "-n", "1000"))
     rates = {pair[:2]: pair[2] for pair in counted}
-    for pair in told["attractive"]:
+    for pair in in_words["attractive"]:
         assert pair["rate"] is None
         assert pair["data_rate"] == pytest.approx(rates[pair["left"], pair["right"]])
     wrong = corate("rates", data / "train.tsv", "--data", data / "train.tsv")

@@ -30,7 +30,7 @@ def few(tmp_path_factory, data):
     return path
 
 
-def told(corate, file, model, *args):
+def in_words(corate, file, model, *args):
     result = corate("train", file, "-o", model, "--json", *args)
     assert (result.code, result.err) == (0, "")
     return json.loads(result.text)
@@ -41,7 +41,7 @@ def told(corate, file, model, *args):
 
 @pytest.mark.parametrize("method", chain_methods())
 def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, method):
-    result = told(corate, few, tmp_path / "m", "--method", method, *quick(method), "--test", data / "test.tsv")
+    result = in_words(corate, few, tmp_path / "m", "--method", method, *quick(method), "--test", data / "test.tsv")
     assert (result["method"], result["interrupted"]) == (method, False)
     assert result["settings"].items() >= for_method(method, passes=2, iterations=15).items()
     assert result["test"]["accuracy"] > 0.5
@@ -63,13 +63,13 @@ def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, meth
 )
 def test_options_are_those_of_the_library(corate, few, tmp_path, args, key, value):
     # a pruned lattice is one where labels are more than a few, so that pruning is wanted: here it may be full
-    found = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), *args)[key]
+    found = in_words(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), *args)[key]
     assert found == value or (key == "lattice" and found in ("full", "pruned"))
 
 
 @pytest.mark.parametrize("base", ["default", "paper", "none", "separate"])
 def test_polish_starts_from_any_base(corate, few, tmp_path, base):
-    result = told(corate, few, tmp_path / "m", "--base", base, *FEW)
+    result = in_words(corate, few, tmp_path / "m", "--base", base, *FEW)
     assert result["base"] == ("model" if base == "separate" else base)
     if base == "separate":
         assert result["init"]["method"] == "separate"
@@ -97,18 +97,18 @@ def test_all_that_is_given_reaches_the_library(corate, few, tmp_path, monkeypatc
 
 
 def test_weights_of_parts_are_said_and_shown(corate, few, tmp_path):
-    assert told(corate, few, tmp_path / "m", *FEW, "--parts")["parts"] > 2
+    assert in_words(corate, few, tmp_path / "m", *FEW, "--parts")["parts"] > 2
     shown = corate("info", tmp_path / "m").text
     assert any(line.split()[:1] == ["parts"] for line in shown.splitlines())
-    assert "parts" not in told(corate, few, tmp_path / "m", *FEW)
+    assert "parts" not in in_words(corate, few, tmp_path / "m", *FEW)
 
 
 def test_fewer_weights_with_c1_and_with_a_cutoff(corate, few, tmp_path):
-    whole = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"))
-    sparse = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), "--c1", "1")
-    common = told(corate, few, tmp_path / "m", *FEW, "--cutoff", "3")
+    whole = in_words(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"))
+    sparse = in_words(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), "--c1", "1")
+    common = in_words(corate, few, tmp_path / "m", *FEW, "--cutoff", "3")
     assert sparse["bytes"] < whole["bytes"]
-    assert common["bytes"] < told(corate, few, tmp_path / "m", *FEW)["bytes"]
+    assert common["bytes"] < in_words(corate, few, tmp_path / "m", *FEW)["bytes"]
 
 
 def test_labels_are_weighed_as_costs(corate, data, tmp_path):
@@ -128,7 +128,7 @@ def test_labels_that_are_not_known_are_no_labels(corate, data, tmp_path):
     partly = [f"{row.split(chr(9))[0]}\t?" if row and i % 3 == 0 else row for i, row in enumerate(rows)]
     (tmp_path / "partly.tsv").write_text("\n".join(partly), "utf-8")
     model, test = tmp_path / "m", data / "test.tsv"
-    result = told(corate, tmp_path / "partly.tsv", model, "--unknown", "?", "--test", test)
+    result = in_words(corate, tmp_path / "partly.tsv", model, "--unknown", "?", "--test", test)
     assert result["labels"] == 17
     assert result["test"]["accuracy"] > 0.9
     assert "?" not in library.load(model).labels
@@ -227,8 +227,8 @@ def test_a_model_to_start_from_must_be_one(corate, few, data, tmp_path):
 @pytest.mark.parametrize("method", ["empirical", "separate", "polish", "standard", "perceptron"])
 def test_any_chain_model_can_be_trained_further(corate, few, data, tmp_path, method):
     args = quick(method) if method in chain_methods() else []
-    first = told(corate, few, tmp_path / "m", "--method", method, *args, "--test", data / "test.tsv")
-    more = told(corate, data / "train.tsv", tmp_path / "m", "--init", tmp_path / "m", "--test", data / "test.tsv")
+    first = in_words(corate, few, tmp_path / "m", "--method", method, *args, "--test", data / "test.tsv")
+    more = in_words(corate, data / "train.tsv", tmp_path / "m", "--init", tmp_path / "m", "--test", data / "test.tsv")
     assert more["init"] == {"method": method, "sentences": 80, "tokens": first["tokens"]}
     assert more["test"]["accuracy"] > first["test"]["accuracy"]
     assert "init" in corate("info", tmp_path / "m").text
@@ -236,7 +236,7 @@ def test_any_chain_model_can_be_trained_further(corate, few, data, tmp_path, met
 
 def test_update_says_how_to_go_on(corate, few, tmp_path):
     for method, said in (("polish", "with --init"), ("memm", "train it again on all the text")):
-        told(corate, few, tmp_path / "m", "--method", method, *FEW)
+        in_words(corate, few, tmp_path / "m", "--method", method, *FEW)
         result = corate("update", tmp_path / "m", few)
         assert (result.code, result.err.count("\n")) == (1, 1)
         assert f"method '{method}' has no counts" in result.err
@@ -244,8 +244,8 @@ def test_update_says_how_to_go_on(corate, few, tmp_path):
 
 
 def test_a_model_of_the_second_order_stays_one(corate, few, tmp_path):
-    told(corate, few, tmp_path / "m", "--order", "2", *FEW)
-    more = told(corate, few, tmp_path / "n", "--init", tmp_path / "m", "--passes", "1")
+    in_words(corate, few, tmp_path / "m", "--order", "2", *FEW)
+    more = in_words(corate, few, tmp_path / "n", "--init", tmp_path / "m", "--passes", "1")
     assert more["order"] == 2
     for args, said in (
         (["--order", "1"], "has order 2, and keeps it"),
@@ -258,7 +258,7 @@ def test_a_model_of_the_second_order_stays_one(corate, few, tmp_path):
 
 
 def test_a_memm_cannot_be_a_start(corate, few, tmp_path):
-    told(corate, few, tmp_path / "m", "--method", "memm", *FEW)
+    in_words(corate, few, tmp_path / "m", "--method", "memm", *FEW)
     result = corate("train", few, "-o", tmp_path / "n", "--init", tmp_path / "m")
     assert result.code == 1
     assert "normalises locally" in result.err
@@ -279,17 +279,17 @@ def test_people_see_the_settings_they_chose_and_the_held_out_accuracy(corate, fe
 
 
 def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
-    told(corate, few, tmp_path / "m", "--method", "memm", *quick("memm"), "--c2", "0.25")
+    in_words(corate, few, tmp_path / "m", "--method", "memm", *quick("memm"), "--c2", "0.25")
     facts = json.loads(corate("info", tmp_path / "m", "--json").text)
     assert facts["locally_normalised"] is True
     assert facts["record"]["settings"]["c2"] == 0.25
     shown = corate("info", tmp_path / "m").text
     for words in ("memm", "normalised", "at every position", "c2 0.25", "lattice", "transitions", "lbfgs"):
         assert words in shown
-    told(corate, few, tmp_path / "m", "--order", "2", *FEW)
+    in_words(corate, few, tmp_path / "m", "--order", "2", *FEW)
     assert json.loads(corate("info", tmp_path / "m", "--json").text)["record"]["order"] == 2
     assert ["order", "2"] in [line.split() for line in corate("info", tmp_path / "m").text.splitlines()]
-    told(corate, few, tmp_path / "m", *FEW)
+    in_words(corate, few, tmp_path / "m", *FEW)
     assert json.loads(corate("info", tmp_path / "m", "--json").text)["locally_normalised"] is False
     assert "at every position" not in corate("info", tmp_path / "m").text
 
@@ -367,8 +367,8 @@ def test_a_log_follows_the_training_of_every_method(corate, few, data, tmp_path,
 
 def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, few, data, tmp_path):
     once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
-    told(corate, few, once, "--passes", "3")
-    told(corate, few, twice, "--passes", "1", "--checkpoint", checkpoint)
+    in_words(corate, few, once, "--passes", "3")
+    in_words(corate, few, twice, "--passes", "1", "--checkpoint", checkpoint)
     assert corate("train", few, "-o", twice, "--passes", "3", "--checkpoint", checkpoint, "--quiet").code == 0
     assert library.load(twice).strongest(50) == library.load(once).strongest(50)
     result = corate("train", data / "test.tsv", "-o", twice, "--checkpoint", checkpoint)

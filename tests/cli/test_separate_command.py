@@ -22,7 +22,7 @@ def separate(corate, file, model, *args):
     return corate("train", file, "-o", model, "--method", "separate", *args)
 
 
-def told(corate, file, model, *args):
+def in_words(corate, file, model, *args):
     result = separate(corate, file, model, "--json", *args)
     assert (result.code, result.err) == (0, "")
     return json.loads(result.text)
@@ -33,7 +33,7 @@ def labels(corate, model, data):
 
 
 def test_it_trains_a_model_that_tags(corate, data, tmp_path):
-    result = told(corate, data / "train.tsv", tmp_path / "m", "--test", data / "test.tsv")
+    result = in_words(corate, data / "train.tsv", tmp_path / "m", "--test", data / "test.tsv")
     assert (result["method"], result["base"], result["coupling"]) == ("separate", "default", "given-nodes")
     assert result["interrupted"] is False
     assert result["test"]["accuracy"] > 0.9
@@ -50,11 +50,11 @@ def test_it_trains_a_model_that_tags(corate, data, tmp_path):
 )
 def test_every_choice_of_the_library_is_an_option(corate, small, tmp_path, option, value, key):
     args = ["--features", "word[0], suffix(word[0], 2)"]
-    assert told(corate, small, tmp_path / "m", option, value, *args)[key] == value
+    assert in_words(corate, small, tmp_path / "m", option, value, *args)[key] == value
 
 
 def test_numbers_are_options_and_set_still_works_with_a_warning(corate, small, tmp_path):
-    settings = told(corate, small, tmp_path / "m", "--passes", "2", "--sigma2", "0.25")["settings"]
+    settings = in_words(corate, small, tmp_path / "m", "--passes", "2", "--sigma2", "0.25")["settings"]
     assert (settings["passes"], settings["sigma2"]) == (2, 0.25)
     old = ["--set", "passes=2", "--set", "sigma2 = 0.25", "--set", "coupling=0.5"]
     result = separate(corate, small, tmp_path / "old", *old, "--json")
@@ -157,8 +157,8 @@ def test_options_that_do_not_go_together_are_wrong_usage(corate, small, tmp_path
 
 def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, small, data, tmp_path):
     once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
-    told(corate, small, once, "--passes", "3")
-    told(corate, small, twice, "--passes", "1", "--checkpoint", checkpoint)
+    in_words(corate, small, once, "--passes", "3")
+    in_words(corate, small, twice, "--passes", "1", "--checkpoint", checkpoint)
     assert checkpoint.exists()
     resumed = separate(corate, small, twice, "--passes", "3", "--checkpoint", checkpoint)
     assert (resumed.code, resumed.err) == (0, "corate: fitting the nodes: resumed at pass 2 of 3\n")
@@ -167,7 +167,7 @@ def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, small, da
 
 
 def test_a_checkpoint_of_another_run_is_refused(corate, small, tmp_path):
-    told(corate, small, tmp_path / "m", "--passes", "1", "--checkpoint", tmp_path / "c")
+    in_words(corate, small, tmp_path / "m", "--passes", "1", "--checkpoint", tmp_path / "c")
     result = separate(corate, small, tmp_path / "n", "--rate", "0.3", "--checkpoint", tmp_path / "c")
     assert result.code == 1
     assert "c: the checkpoint is of other data or settings" in result.err
@@ -228,7 +228,7 @@ def test_ctrl_c_later_saves_the_model_reached_so_far_and_says_where(
 
 def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_path):
     model = tmp_path / "m"
-    told(corate, small, model, "--base", "paper", "--passes", "2")
+    in_words(corate, small, model, "--base", "paper", "--passes", "2")
     facts = json.loads(corate("info", model, "--json").text)
     record = facts["record"]
     assert (record["base"], record["coupling"], record["settings"]["passes"]) == ("paper", "given-nodes", 2)

@@ -18,18 +18,18 @@ def test_json_tells_what_was_trained_how_long_it_took_and_how_large_it_is(corate
     model = tmp_path / "m.corate"
     result = corate("train", data / "train.tsv", "-o", model, "--test", data / "test.tsv", "--json")
     assert (result.code, result.err) == (0, "")
-    told = json.loads(result.text)
-    assert told["method"] == next(iter(METHODS)) == "polish"
-    assert told["sentences"] == sentence_count(data / "train.tsv")
-    assert told["tokens"] == len(list(filter(None, (data / "train.tsv").read_text("utf-8").split("\n"))))
-    assert told["labels"] == 17
-    assert "features" in told
-    assert 0 < told["seconds"] <= told["seconds_total"]
-    assert told["model"] == str(model)
-    assert told["bytes"] == model.stat().st_size
-    assert told["bytes_per_token"] == pytest.approx(told["bytes"] / told["tokens"])
-    assert 0.5 < told["test"]["accuracy"] <= 1
-    assert told["test"]["f1"] is not None
+    in_words = json.loads(result.text)
+    assert in_words["method"] == next(iter(METHODS)) == "polish"
+    assert in_words["sentences"] == sentence_count(data / "train.tsv")
+    assert in_words["tokens"] == len(list(filter(None, (data / "train.tsv").read_text("utf-8").split("\n"))))
+    assert in_words["labels"] == 17
+    assert "features" in in_words
+    assert 0 < in_words["seconds"] <= in_words["seconds_total"]
+    assert in_words["model"] == str(model)
+    assert in_words["bytes"] == model.stat().st_size
+    assert in_words["bytes_per_token"] == pytest.approx(in_words["bytes"] / in_words["tokens"])
+    assert 0.5 < in_words["test"]["accuracy"] <= 1
+    assert in_words["test"]["f1"] is not None
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -162,9 +162,9 @@ def test_smaller_models_tag_alike(corate, data, tmp_path):
         ("pruned", ["--drop-rare", "2"]),
         ("least", ["--drop-rare", "2", "--half", "--no-counts"]),
     ):
-        told = corate("train", data / "train.tsv", "-o", tmp_path / name, "--json", *method, *options)
-        assert told.code == 0
-        sizes[name] = json.loads(told.text)["bytes"]
+        in_words = corate("train", data / "train.tsv", "-o", tmp_path / name, "--json", *method, *options)
+        assert in_words.code == 0
+        sizes[name] = json.loads(in_words.text)["bytes"]
         measured = json.loads(corate("eval", tmp_path / name, data / "test.tsv", "--json").text)
         assert measured["accuracy"] > 0.9
     assert sizes["least"] < sizes["pruned"] < sizes["whole"]

@@ -20,14 +20,14 @@ def test_two_halves_one_after_the_other_teach_what_the_whole_teaches(corate, dat
     before = json.loads(corate("eval", halves / "m", data / "test.tsv", "--json").text)
     result = corate("update", halves / "m", halves / "b.tsv", "--json")
     assert (result.code, result.err) == (0, "")
-    told = json.loads(result.text)
+    in_words = json.loads(result.text)
     whole = json.loads(corate("info", model, "--json").text)["record"]
-    assert [told[key] for key in ("sentences", "tokens", "labels")] == [
+    assert [in_words[key] for key in ("sentences", "tokens", "labels")] == [
         whole[key] for key in ("sentences", "tokens", "labels")
     ]
-    assert told["added"]["sentences"] == 150
-    assert told["updates"] == 1
-    assert told["bytes"] == (halves / "m").stat().st_size
+    assert in_words["added"]["sentences"] == 150
+    assert in_words["updates"] == 1
+    assert in_words["bytes"] == (halves / "m").stat().st_size
     after = json.loads(corate("eval", halves / "m", data / "test.tsv", "--json").text)
     assert after["accuracy"] > before["accuracy"]
 

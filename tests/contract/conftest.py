@@ -20,9 +20,9 @@ for _method in METHODS:
     WAYS[_method] = {"method": _method}
     WAYS[f"{_method}, templates"] = {"method": _method, "features": TEMPLATES}
     if _method == "empirical":
-        for _ladder in options_of(Empirical)["ladder"].choices:
-            features = TEMPLATES if _ladder == "pooled" else None
-            WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
+        for _backoff in options_of(Empirical)["ladder"].choices:
+            features = TEMPLATES if _backoff == "pooled" else None
+            WAYS[f"{_method}, {_backoff}"] = {"method": _method, "ladder": _backoff, "features": features}
         WAYS[f"{_method}, pairs of words"] = {"method": _method, "pairs": "words"}
         WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
     if _method == "standard":

@@ -190,7 +190,7 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("number", [False, True])
 def test_features_may_come_from_a_function(method: str, number: bool) -> None:
-    """The corpus also has words, so a ladder is counted; the features are text, or text and numbers."""
+    """The corpus also has words, so a back-off is counted; the features are text, or text and numbers."""
 
     def features(words: list[str], i: int) -> dict[str, Any]:
         return {"w": words[i], "first": i == 0} | ({"length": len(words[i])} if number else {})

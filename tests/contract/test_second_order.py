@@ -16,7 +16,7 @@ from corate.training.chains import ChainTraining
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import Standard
 from corate.training.source import MemorySource
-from corate.training.start_from_model import StartFromModel
+from corate.training.start_from_model import InitialScoresFromModel
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -107,7 +107,7 @@ def test_labels_and_probabilities_agree_with_each_other(way: dict[str, Any]) -> 
 def test_the_objective_is_that_of_the_probabilities() -> None:
     """c2 times the squared norm, including triples, minus the log-probabilities of the training sentences."""
     tagger = trained(method="standard", iterations=20, c2=0.3)
-    run = ChainTraining.of(Standard(iterations=0), StartFromModel(tagger, MemorySource(corpus_of(TRAINING))))
+    run = ChainTraining.of(Standard(iterations=0), InitialScoresFromModel(tagger, MemorySource(corpus_of(TRAINING))))
     items = run.items(run.tokens, None, training=True)
     weights = run.initial_vector().astype(np.float64)
     m = tagger.model

@@ -57,7 +57,7 @@ def test_a_rare_feature_is_cut_off(method: str) -> None:
 @pytest.mark.parametrize("base", [None, "pooled", "default", "paper", "none", "separate"])
 @pytest.mark.parametrize("cutoff", [2, 3])
 def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff: int) -> None:
-    """One feature is the pair of a word and its predecessor, which the ladder counts as well."""
+    """One feature is the pair of a word and its predecessor, which the back-off counts as well."""
     pair = "word[-1]|word[0]"
     whole, cut = (trained(RARE, base=base, features=["word[0]", pair], cutoff=c, passes=1) for c in (1, cutoff))
     assert cut.record["base"] == whole.record["base"]
@@ -83,7 +83,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
     # Models omit the part of a score that all labels of a token share.
-    found, base_scores = (scores.reshape(-1, start.n_labels) for scores in (lattice.scores, expected.ladder))
+    found, base_scores = (scores.reshape(-1, start.n_labels) for scores in (lattice.scores, expected.backoff))
     np.testing.assert_allclose(found - found[:, :1], base_scores - base_scores[:, :1], atol=1e-4)
 
 

@@ -15,7 +15,7 @@ from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
 from corate.training.options import METHODS, Standard
 from corate.training.source import MemorySource
-from corate.training.start_from_model import StartFromModel
+from corate.training.start_from_model import InitialScoresFromModel
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -205,7 +205,9 @@ def test_the_objective_of_a_loaded_model_is_that_of_its_probabilities() -> None:
     """-log P of its own training sentences, from the unchanged rows, weights and edges of the model."""
     for start in STARTS:
         tagger = begun(start)
-        run = ChainTraining.of(Standard(iterations=0), StartFromModel(tagger, MemorySource(corpus_of(TRAINING))))
+        run = ChainTraining.of(
+            Standard(iterations=0), InitialScoresFromModel(tagger, MemorySource(corpus_of(TRAINING)))
+        )
         items = run.items(run.tokens, None, training=True)
         still = trained(init=tagger, iterations=0)
         value = items.chains.objective(run.initial_vector().astype(np.float64), 0.0, 1)[0]

@@ -66,11 +66,13 @@ def test_words_of_one_label_each_are_learned_by_heart(way: dict[str, Any]) -> No
 def test_steps_that_diverge_are_noticed_halved_and_said(method: str, sentences: int, rate: float) -> None:
     labelled = random_sentences(sentences, noise=0.2)
     options = {"optimizer": "adagrad", "rate": rate, "passes": 2, "batch": 64}
-    with pytest.warns(UserWarning, match="the loss rose to .* with rate .*; the pass is repeated with rate") as told:
+    with pytest.warns(
+        UserWarning, match="the loss rose to .* with rate .*; the pass is repeated with rate"
+    ) as in_words:
         tagger = trained(labelled, features=["word[0]"], method=method, **options)
     assert np.isfinite(tagger.model.weights.scores).all()
     assert accuracy(tagger, labelled) > 0.6
-    assert f"with rate {rate:g}; the pass is repeated with rate {rate / 2:g}" in str(told[0].message)
+    assert f"with rate {rate:g}; the pass is repeated with rate {rate / 2:g}" in str(in_words[0].message)
 
 
 def test_steps_that_diverge_whatever_they_are_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

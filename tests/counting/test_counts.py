@@ -22,7 +22,7 @@ from small_corpora import Labelled, corpus_of, sentences
 TEMPLATES = [
     parse(t) for t in ("word[0]", "word[-1]|word[0]", "suffix(word[0], 3)", "lower(word[-2])|word[0]|spelling(word[1])")
 ]
-RUNGS = [parse("ending(word[0], 2)").atoms[0]]
+LEVELS = [parse("ending(word[0], 2)").atoms[0]]
 BOUNDARY = "#"
 I32 = np.int32
 
@@ -32,7 +32,7 @@ def count(labelled: Labelled, attributes: bool = False) -> Counts:
     if attributes:
         named = [[f"w={w}", f"length={len(w)}"][: 1 + len(w) % 2] for s in labelled for w, _ in s]
         corpus = replace(corpus, attributes=Attributes.of(named))
-    return Counts.of(corpus, Vocabulary.of(TEMPLATES, RUNGS), "word")[0]
+    return Counts.of(corpus, Vocabulary.of(TEMPLATES, LEVELS), "word")[0]
 
 
 def by_name(counts: Counts) -> Counter[tuple[str, str]]:

@@ -14,13 +14,13 @@ from corate import _native
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import (
+    LEAST_BACKOFF,
     LEAST_EVIDENCE,
-    LEAST_LADDER,
     PRIOR_MEAN,
     SMOOTHING,
     Candidates,
     Features,
-    Pool,
+    PooledExperts,
     experts,
     fit_edges,
     fit_weights,
@@ -79,14 +79,14 @@ def problem_of(labelled: Labelled, attributes: bool = False, seed: int = 0) -> P
     offsets = np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int64)
     labels = np.nonzero(keep)[1].astype(np.int32)
     gold = np.repeat(tokens.labels, keep.sum(axis=1)) == labels
-    ladder = (rng.normal(size=len(labels)) + gold).astype(np.float32)
+    backoff = (rng.normal(size=len(labels)) + gold).astype(np.float32)
     return Problem(
         counts,
         tokens,
         Features.of(tokens, counts.vocabulary.bases),
         experts(counts.vocabulary)[0],
         label_prior(counts),
-        Candidates(offsets, labels, ladder),
+        Candidates(offsets, labels, backoff),
     )
 
 
@@ -133,7 +133,7 @@ def test_the_evidence_of_a_doubtful_label_is_relative_to_the_root_of_its_rate(
 ) -> None:
     p = problem_of(labelled, seed=seed)
     doubtful = np.array([seed % len(p.prior)], np.int32)
-    pool = Pool(np.random.default_rng(seed).normal(size=p.n_experts), 0.5, np.arange(len(p.prior)) * 0.1)
+    pool = PooledExperts(np.random.default_rng(seed).normal(size=p.n_experts), 0.5, np.arange(len(p.prior)) * 0.1)
     found = replace(pool, doubtful=doubtful)
     prior = p.prior.copy()
     prior[doubtful] **= 0.5
@@ -154,7 +154,7 @@ def test_evidence_is_that_of_the_formula_and_a_token_left_out_is_not_counted(
     table, features, candidates = p.counts.table.arrays(), p.features.arrays(), p.candidates.arrays()
     found = _native.expert_evidence(table, features, p.expert_of, p.n_experts, candidates, p.prior, SMOOTHING, out)
     weights = np.random.default_rng(seed).normal(size=p.n_experts)
-    pool = Pool(weights, 0.5, np.arange(len(p.prior)) * 0.1)
+    pool = PooledExperts(weights, 0.5, np.arange(len(p.prior)) * 0.1)
     scores = pool.scores(p.counts.table, p.prior, p.features, p.expert_of, p.candidates, out)
     at = 0
     for t in range(p.counts.tokens):
@@ -164,7 +164,7 @@ def test_evidence_is_that_of_the_formula_and_a_token_left_out_is_not_counted(
                 counted, p.features_of(t), p.expert_of.tolist(), p.n_experts, y, p.prior, SMOOTHING, None
             )
             np.testing.assert_allclose(found[at], said, rtol=1e-5, atol=1e-6)
-            expected = said @ weights + 0.5 * p.candidates.ladder[at] + 0.1 * y
+            expected = said @ weights + 0.5 * p.candidates.backoff[at] + 0.1 * y
             assert scores[at] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             at += 1
     assert at == len(found)
@@ -190,9 +190,9 @@ def test_expected_pairs_are_those_of_every_edge_by_itself(labelled: Labelled, se
     assert found.sum() == pytest.approx(p.counts.tokens + p.counts.sentences)
 
 
-@pytest.mark.parametrize("has_ladder", [False, True])
+@pytest.mark.parametrize("has_backoff", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_fitted_weights_are_an_optimum(seed: int, has_ladder: bool) -> None:
+def test_fitted_weights_are_an_optimum(seed: int, has_backoff: bool) -> None:
     """No weight or bias can be moved to lower the loss, recomputed here in float64 from evidence counted again."""
     p = problem_of(random_sentences(12, seed), attributes=seed % 2 == 1, seed=seed)
     labels = p.tokens.labels
@@ -204,7 +204,7 @@ def test_fitted_weights_are_an_optimum(seed: int, has_ladder: bool) -> None:
         p.candidates,
         labels,
         labels,
-        has_ladder=has_ladder,
+        has_backoff=has_backoff,
         progress=lambda done: None,
     )
     evidence = np.array(
@@ -218,10 +218,10 @@ def test_fitted_weights_are_an_optimum(seed: int, has_ladder: bool) -> None:
         ]
     )
     weights = pool.experts
-    if has_ladder:
-        evidence, weights = np.column_stack([evidence, p.candidates.ladder]), np.append(weights, pool.ladder)
+    if has_backoff:
+        evidence, weights = np.column_stack([evidence, p.candidates.backoff]), np.append(weights, pool.backoff)
     else:
-        assert pool.ladder == 0.0
+        assert pool.backoff == 0.0
     candidates = [p.candidates_of(t) for t in range(p.counts.tokens)]
 
     def loss(w: np.ndarray, bias: np.ndarray) -> float:
@@ -248,7 +248,7 @@ def test_experts_are_believed_a_little_where_nothing_recurs() -> None:
     """Left out, every word is new and the others teach the wrong label: no reason to say the opposite of the counts."""
     p = problem_of([[("yes", "Y")], [("no", "N")]])
     every = Candidates.all_labels(2, 2)
-    wrong = replace(every, ladder=np.where(every.labels == np.repeat(p.tokens.labels, 2), -2, 0).astype(np.float32))
+    wrong = replace(every, backoff=np.where(every.labels == np.repeat(p.tokens.labels, 2), -2, 0).astype(np.float32))
     pool = fit_weights(
         p.counts.table,
         p.prior,
@@ -257,10 +257,10 @@ def test_experts_are_believed_a_little_where_nothing_recurs() -> None:
         wrong,
         p.tokens.labels,
         p.tokens.labels,
-        has_ladder=True,
+        has_backoff=True,
         progress=print,
     )
-    assert pool.ladder == LEAST_LADDER
+    assert pool.backoff == LEAST_BACKOFF
     assert pool.experts[0] == pytest.approx(PRIOR_MEAN, abs=1e-3)
 
 
@@ -303,7 +303,7 @@ def test_a_compiled_pool_scores_as_the_pool_does(attributes: bool) -> None:
     labelled = random_sentences(20, 2)
     p = problem_of(labelled, attributes)
     rng = np.random.default_rng(0)
-    pool = Pool(rng.normal(size=p.n_experts), 0.0, rng.normal(size=len(p.prior)))
+    pool = PooledExperts(rng.normal(size=p.n_experts), 0.0, rng.normal(size=len(p.prior)))
     every = Candidates.all_labels(p.counts.tokens, len(p.prior))
     scores = pool.scores(p.counts.table, p.prior, p.features, p.expert_of, every, None)
     edges = np.zeros((len(p.prior) + 1,) * 2, np.float32)
@@ -322,7 +322,7 @@ def test_candidates_spread_over_all_labels_keep_their_scores() -> None:
     spread = some.spread(3, -9.0)
     assert spread.offsets.tolist() == [0, 3, 6]
     assert spread.labels.tolist() == [0, 1, 2, 0, 1, 2]
-    assert spread.ladder.tolist() == [-9.0, -9.0, 0.5, 1.0, 2.0, -9.0]
+    assert spread.backoff.tolist() == [-9.0, -9.0, 0.5, 1.0, 2.0, -9.0]
     assert some.find(np.array([2, 2], np.int32)).tolist() == [0, -1]
     assert some.softmax(np.array([3.0, 0.0, 0.0])).tolist() == [1.0, 0.5, 0.5]
 

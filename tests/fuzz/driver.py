@@ -118,8 +118,8 @@ class Worker:
         code = self.process.wait()
         how = f"a death by {signal.Signals(-code).name}" if code < 0 else f"an end with exit code {code}"
         errors = self._errors()
-        told = next((line for line in errors.splitlines() if any(report in line for report in REPORTS)), "")
-        return f"{how}: {_NUMBERS.sub('...', told)}\n{errors}"
+        in_words = next((line for line in errors.splitlines() if any(report in line for report in REPORTS)), "")
+        return f"{how}: {_NUMBERS.sub('...', in_words)}\n{errors}"
 
     def _errors(self) -> str:
         return self.log.read_text(errors="replace")[-20_000:]

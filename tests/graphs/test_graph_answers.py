@@ -117,9 +117,9 @@ def test_weighted_rows_are_repeated_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "in_words"),
     [([1], "2 weights, one for each row"), ([1, -1], "row 1 has -1.0"), ([0, 0], "all of them are zero"), ("w", "'w'")],
 )
-def test_weights_that_cannot_be_used(weights, told) -> None:
-    with pytest.raises(DataError, match=told):
+def test_weights_that_cannot_be_used(weights, in_words) -> None:
+    with pytest.raises(DataError, match=in_words):
         GraphModel.fit({"A": [0, 1], "B": [0, 1]}, "A-B", weights=weights)

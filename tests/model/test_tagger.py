@@ -388,9 +388,9 @@ def test_models_whose_parts_do_not_fit_are_refused(tagger: Tagger) -> None:
     for changed in (
         replace(model, bias=two),
         replace(model, bias=np.full(4, np.nan, np.float32)),
-        replace(model, rungs=model.rungs[:-1]),
-        replace(model, rungs=(*model.rungs[:-1], 99)),
-        replace(model, rung_bases=(0, *model.rung_bases[1:])),
+        replace(model, levels=model.levels[:-1]),
+        replace(model, levels=(*model.levels[:-1], 99)),
+        replace(model, level_bases=(0, *model.level_bases[1:])),
         replace(model, word_column=1),
         replace(model, floor=float("inf")),
         replace(model, edges=replace(model.edges, row=-model.edges.row)),
@@ -405,13 +405,13 @@ def test_models_whose_parts_do_not_fit_are_refused(tagger: Tagger) -> None:
             Tagger(tagger.vocabulary, changed, tagger.record)
 
 
-def test_a_rung_of_another_column_is_refused(taggers: dict[str, Tagger]) -> None:
+def test_a_level_of_another_column_is_refused(taggers: dict[str, Tagger]) -> None:
     """Its values are numbered by another column's strings: to follow it would be to read past their end."""
     tagger = taggers["columns"]
     other = next(i for i, (column, _) in enumerate(tagger.vocabulary.functions()) if column == "pos")
-    rungs = (*tagger.model.rungs[:-1], other)
-    with pytest.raises(ModelError, match="rungs"):
-        Tagger(tagger.vocabulary, replace(tagger.model, rungs=rungs), tagger.record)
+    levels = (*tagger.model.levels[:-1], other)
+    with pytest.raises(ModelError, match="levels"):
+        Tagger(tagger.vocabulary, replace(tagger.model, levels=levels), tagger.record)
 
 
 def test_scores_do_not_depend_on_the_sentences_before() -> None:

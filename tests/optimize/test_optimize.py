@@ -27,16 +27,16 @@ def bowl(weights: F64) -> tuple[float, F64]:
 
 
 def test_lbfgs_finds_the_minimum_and_tells_how_it_goes() -> None:
-    told: list[tuple[int, float, float]] = []
+    in_words: list[tuple[int, float, float]] = []
 
     def progress(step: Step) -> bool:
-        told.append((step.number, step.value, step.gradient_norm))
+        in_words.append((step.number, step.value, step.gradient_norm))
         return True
 
     found = lbfgs(bowl, np.zeros(3), iterations=200, tolerance=1e-14, progress=progress).weights
     np.testing.assert_allclose(found, CENTRE, atol=1e-4)
-    steps, values, norms = zip(*told, strict=True)
-    assert steps == tuple(range(1, len(told) + 1))
+    steps, values, norms = zip(*in_words, strict=True)
+    assert steps == tuple(range(1, len(in_words) + 1))
     assert sorted(values, reverse=True) == list(values)
     assert norms[-1] < 1e-3 < norms[0]
     assert values[-1] == pytest.approx(bowl(found)[0], abs=1e-9)
@@ -116,20 +116,22 @@ def test_lbfgs_finds_the_minimum_with_every_search_and_memory(search: Search, me
 
 @pytest.mark.parametrize("c1", [0.0, 0.5])
 def test_lbfgs_says_why_it_stops(c1: float) -> None:
-    told: list[Step] = []
+    in_words: list[Step] = []
 
     def run(**options: Any) -> str:
-        told.clear()
-        return lbfgs(logistic(), np.zeros(12), c1=c1, progress=lambda step: not told.append(step), **options).stopped
+        in_words.clear()
+        return lbfgs(
+            logistic(), np.zeros(12), c1=c1, progress=lambda step: not in_words.append(step), **options
+        ).stopped
 
     assert run(iterations=3) == "iterations"
-    assert len(told) == 3
+    assert len(in_words) == 3
     assert run(tolerance=0.5, period=2) == "improvement"
-    assert len(told) >= 2
-    assert told[-3].value - told[-1].value < 0.5 * told[-1].value if len(told) > 2 else True
+    assert len(in_words) >= 2
+    assert in_words[-3].value - in_words[-1].value < 0.5 * in_words[-1].value if len(in_words) > 2 else True
     assert run(epsilon=0.05, period=0, tolerance=1.0) == "gradient"
-    last = told[-1]
-    assert last.gradient_norm <= 0.05 * max(1.0, last.norm) < told[-2].gradient_norm
+    last = in_words[-1]
+    assert last.gradient_norm <= 0.05 * max(1.0, last.norm) < in_words[-2].gradient_norm
     assert last.norm == pytest.approx(np.linalg.norm(last.weights))
 
 
@@ -213,12 +215,16 @@ def test_lbfgs_with_absolute_weights_leaves_fewer_weights_the_dearer_they_are() 
 
 
 def test_lbfgs_with_absolute_weights_makes_no_more_iterations_than_asked_for_and_never_climbs() -> None:
-    told: list[tuple[int, float]] = []
+    in_words: list[tuple[int, float]] = []
     lbfgs(
-        logistic(), np.ones(12), c1=1.0, iterations=7, progress=lambda step: not told.append((step.number, step.value))
+        logistic(),
+        np.ones(12),
+        c1=1.0,
+        iterations=7,
+        progress=lambda step: not in_words.append((step.number, step.value)),
     )
-    assert [step for step, _ in told] == list(range(1, 8))
-    values = [value for _, value in told]
+    assert [step for step, _ in in_words] == list(range(1, 8))
+    values = [value for _, value in in_words]
     assert values == sorted(values, reverse=True)
     np.testing.assert_array_equal(lbfgs(logistic(), np.ones(12), c1=1.0, iterations=0).weights, np.ones(12))
 

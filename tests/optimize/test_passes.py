@@ -50,7 +50,7 @@ class Run:
     """Passes after which so many held-out tokens are right, the first ones; below 0 is Ctrl-C amid that pass."""
 
     counts: Sequence[int]
-    told: list[ProgressEvent] = field(default_factory=list)
+    in_words: list[ProgressEvent] = field(default_factory=list)
 
     def made(self, passes: int | None = None, store: Checkpoint | None = None, *, keep: bool = True) -> Fitted:
         run = Interrupted.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
@@ -60,7 +60,7 @@ class Run:
             return np.arange(TOKENS) < self.counts[round(float(weights[0])) - 1]
 
         wanted = len(self.counts) if passes is None else passes
-        return make_passes(run, wanted, "fitting", self.told.append, correct_tokens=right, store=store, keep=keep)
+        return make_passes(run, wanted, "fitting", self.in_words.append, correct_tokens=right, store=store, keep=keep)
 
 
 def kept(made: Fitted) -> int:
@@ -78,14 +78,14 @@ def test_a_clear_fall_ends_the_passes_and_is_not_kept() -> None:
     run = Run([890, 900, 880, 990])
     made = run.made()
     assert (kept(made), made.accuracy, made.stopped) == (2, 0.9, False)
-    assert [event.fraction for event in run.told] == [0.25, 0.5, 0.75]
-    assert run.told[-1].held_out_accuracy == 0.88
+    assert [event.fraction for event in run.in_words] == [0.25, 0.5, 0.75]
+    assert run.in_words[-1].held_out_accuracy == 0.88
 
 
 def test_passes_of_which_none_is_better_end_in_time() -> None:
     run = Run([890, 900] + [899] * 20)
     made = run.made()
-    assert len(run.told) == kept(made) == 2 + PATIENCE_PASSES
+    assert len(run.in_words) == kept(made) == 2 + PATIENCE_PASSES
     assert made.accuracy == 0.899
 
 

@@ -74,11 +74,13 @@ def test_noise_moves_nothing() -> None:
 
 
 def test_settings_without_a_step_stay_and_progress_is_told() -> None:
-    told: list[float] = []
-    best, _ = coordinate_search(lambda p: np.arange(100) < 10 * p.y, Point(x=3.0), {"y": 2.0, "x": 2.0}, told.append)
+    in_words: list[float] = []
+    best, _ = coordinate_search(
+        lambda p: np.arange(100) < 10 * p.y, Point(x=3.0), {"y": 2.0, "x": 2.0}, in_words.append
+    )
     assert best.x == 3.0
     assert best.y > 1.0
-    assert told == [0.0, 0.5]
+    assert in_words == [0.0, 0.5]
 
 
 def test_each_setting_is_judged_from_the_best_so_far() -> None:

@@ -57,10 +57,10 @@ def comparison() -> str:
 
 
 def reproduction() -> str:
-    told = [text.replace("*", "x") for text in HOSTILE]
-    table = Table(told, [told, ["\n".join(told)] * len(told)], " ".join(told))
-    drawn = [Figure("rates", told[0], rates().chart()), Figure("rates", told[1], rates().chart())]
-    return written(REPORT, HOSTILE[0], told=told, table=table, drawn=drawn)[0]
+    in_words = [text.replace("*", "x") for text in HOSTILE]
+    table = Table(in_words, [in_words, ["\n".join(in_words)] * len(in_words)], " ".join(in_words))
+    drawn = [Figure("rates", in_words[0], rates().chart()), Figure("rates", in_words[1], rates().chart())]
+    return written(REPORT, HOSTILE[0], in_words=in_words, table=table, drawn=drawn)[0]
 
 
 def derivation_with_names() -> str:
@@ -105,14 +105,14 @@ def test_nothing_runs_in_a_picture(draw: Callable[[], Any], open_page: Callable[
 
 
 def test_the_picture_of_a_text_with_hostile_labels(tmp_path: Path, open_page: Callable[..., Any]) -> None:
-    told = [name for name in HOSTILE if name != "\ud800"]
-    lines = [json.dumps({"tokens": told, "labels": told})] * 3
+    in_words = [name for name in HOSTILE if name != "\ud800"]
+    lines = [json.dumps({"tokens": in_words, "labels": in_words})] * 3
     (tmp_path / "text.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     result = run("rates", tmp_path / "text.jsonl", "--svg", tmp_path / "rates.svg", "--json")
     assert (result.code, result.err) == (0, "")
     opened = open_page((tmp_path / "rates.svg").read_text("utf-8"), suffix=".svg").page
     assert opened.locator(FOREIGN).count() == 0
-    assert opened.locator("path title").count() == (len(told) + 1) ** 2
+    assert opened.locator("path title").count() == (len(in_words) + 1) ** 2
 
 
 @pytest.mark.parametrize("name", ["-->", "--><script>alert(1)</script>", "</title>"])

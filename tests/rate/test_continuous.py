@@ -48,7 +48,7 @@ def test_the_marginal_and_the_conditional_have_the_densities_of_the_whole() -> N
 
 @pytest.mark.parametrize("cls", [Gaussian, Histogram])
 @pytest.mark.parametrize(
-    ("frame", "told"),
+    ("frame", "in_words"),
     [
         ({"A": [1.0, np.nan]}, "column 'A', row 1: the number is missing"),
         ({"A": [1.0, "warm"]}, "A: 'warm' is not a number"),
@@ -57,8 +57,8 @@ def test_the_marginal_and_the_conditional_have_the_densities_of_the_whole() -> N
         ({}, "no columns"),
     ],
 )
-def test_frames_that_have_no_numbers_are_refused(cls: Any, frame: Any, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_frames_that_have_no_numbers_are_refused(cls: Any, frame: Any, in_words: str) -> None:
+    with pytest.raises(DataError, match=in_words):
         cls.fit(frame)
 
 

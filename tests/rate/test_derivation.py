@@ -274,10 +274,10 @@ def test_large_graphs_are_checked_on_gaussians() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_line_is_shown_with_its_theorem(form: str) -> None:
     derivation = factorise("A-B B-C", form, given=["X"]).derivation
-    told = str(derivation)
+    in_words = str(derivation)
     for _, step in derivation.lines():
-        assert step is None or step.reason in told
-    assert told.split("\n")[0] == "P(A, B, C | X)"
+        assert step is None or step.reason in in_words
+    assert in_words.split("\n")[0] == "P(A, B, C | X)"
     lines = [expression for expression, _ in derivation.lines()]
     assert lines[-1] == derivation.result
     assert len(lines) == len(derivation.steps) + 1

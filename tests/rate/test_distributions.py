@@ -281,7 +281,7 @@ def test_counts_equal_the_table_of_the_same_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "columns", "told"),
+    ("frame", "columns", "in_words"),
     [
         ({"a": [1, 2], "b": [1]}, None, "different lengths: a 2, b 1"),
         ({"a": [1, None]}, None, "column 'a', row 1: the value is missing"),
@@ -293,8 +293,8 @@ def test_counts_equal_the_table_of_the_same_counts() -> None:
         ([1, 2], None, "named columns"),
     ],
 )
-def test_frames_that_cannot_be_counted_are_told_why(frame: Any, columns: list[str] | None, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_frames_that_cannot_be_counted_are_told_why(frame: Any, columns: list[str] | None, in_words: str) -> None:
+    with pytest.raises(DataError, match=in_words):
         Counts.of_frame(frame, columns)
 
 

@@ -172,7 +172,7 @@ def test_variables_are_replaced_unless_they_are_summed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "in_words"),
     [
         ("CR(A; B", "not closed"),
         ("sum_A' [P(A, A')]", "write the factors with A outside of the sum over A'"),
@@ -197,8 +197,8 @@ def test_variables_are_replaced_unless_they_are_summed_over() -> None:
         ("P A", "a ( is missing"),
     ],
 )
-def test_texts_that_do_not_read_are_told_why(text: str, told: str) -> None:
-    with pytest.raises(ExpressionError, match=re.escape(told)):
+def test_texts_that_do_not_read_are_told_why(text: str, in_words: str) -> None:
+    with pytest.raises(ExpressionError, match=re.escape(in_words)):
         parse(text)
 
 

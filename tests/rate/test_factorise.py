@@ -317,7 +317,7 @@ def test_one_node_is_its_own_factor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "form", "told"),
+    ("graph", "form", "in_words"),
     [
         ("A-B B-C C-A", "chain", "has a loop"),
         ("A-B B-C C-A", "tree", "has a loop"),
@@ -328,8 +328,8 @@ def test_one_node_is_its_own_factor() -> None:
         ("A-A", "auto", "edge to itself"),
     ],
 )
-def test_graphs_that_do_not_fit_are_told_why(graph: str, form: str, told: str) -> None:
-    with pytest.raises(ExpressionError, match=told):
+def test_graphs_that_do_not_fit_are_told_why(graph: str, form: str, in_words: str) -> None:
+    with pytest.raises(ExpressionError, match=in_words):
         factorise(graph, form)
 
 

@@ -30,7 +30,7 @@ def test_graphs_are_read_from_texts_edges_and_networkx() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "in_words"),
     [
         ("", "empty"),
         ([], "empty"),
@@ -50,8 +50,8 @@ def test_graphs_are_read_from_texts_edges_and_networkx() -> None:
         (3, "a graph must be text"),
     ],
 )
-def test_graphs_that_cannot_be_used_are_told_why(source: Any, told: str) -> None:
-    with pytest.raises(ExpressionError, match=told):
+def test_graphs_that_cannot_be_used_are_told_why(source: Any, in_words: str) -> None:
+    with pytest.raises(ExpressionError, match=in_words):
         Graph.of(source)
 
 

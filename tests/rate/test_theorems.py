@@ -395,8 +395,8 @@ def test_a_theorem_refuses_what_it_is_not_about() -> None:
         (lambda: cit1("CR(A; BD)", "D", graph=graph), "no node 'D'"),
         (lambda: definition("sum_A [P(A)]"), "not a probability or a rate"),
     ]
-    for apply, told in refused:
-        with pytest.raises(ExpressionError, match=told):
+    for apply, in_words in refused:
+        with pytest.raises(ExpressionError, match=in_words):
             apply()
 
 

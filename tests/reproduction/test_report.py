@@ -156,10 +156,10 @@ def test_a_shortfall_is_told_to_the_hundredth_and_reached_figures_are_not():
     cells = {cell.method: cell for cell in plan(["ner"], methods=["empirical", "separate"])}
     good = Outcome(1.0, accuracy=0.97, accuracy_known=0.99, accuracy_oov=0.8)
     short = Outcome(1.0, accuracy=0.97, accuracy_known=0.98555, accuracy_oov=0.726)
-    told = tables.shortfalls(
+    in_words = tables.shortfalls(
         {"empirical": record(cells["empirical"], short), "separate": record(cells["separate"], good)}
     )
-    assert told == "**Below the paper:** empirical (SP1, our variant) on known words by 0.24 points."
+    assert in_words == "**Below the paper:** empirical (SP1, our variant) on known words by 0.24 points."
     assert "reach or exceed every figure" in tables.shortfalls({"separate": record(cells["separate"], good)})
 
 
@@ -167,8 +167,8 @@ def test_the_ratio_of_times_stands_beside_the_papers():
     cells = {cell.method: cell for cell in plan(["ner"])}
     times = {"empirical": 0.5, "sp2": 2.0, "standard": 100.0}
     table = {m: record(cells[m], Outcome(s, accuracy=0.9)) for m, s in times.items()}
-    told = tables.ratio_text(("ner", "ned"), table)
-    assert "**1 : 4.0 : 200**; in the paper 1 : 33 : 669." in told
+    in_words = tables.ratio_text(("ner", "ned"), table)
+    assert "**1 : 4.0 : 200**; in the paper 1 : 33 : 669." in in_words
     table["standard"]["estimated"] = True
     assert "200 (estimated)**" in tables.ratio_text(("ner", "ned"), table)
 

@@ -85,5 +85,5 @@ def test_bad_training_rows_and_methods_are_refused(spark: SparkSession) -> None:
         corate.spark.train(bad, "empirical", pairs="words")
     with pytest.raises(FeatureError, match="feature functions"):
         corate.spark.train(bad, features=lambda tokens, i: {"w": tokens[i]})
-    with pytest.raises(FeatureError, match="the pooled ladder needs features"):
+    with pytest.raises(FeatureError, match="the pooled back-off needs features"):
         corate.spark.train(bad, ladder="pooled")

@@ -155,9 +155,9 @@ def test_features_and_weights_are_those_of_crfsuite(
     tmp_path: Path, params: dict[str, Any], data: tuple[list[list[Token]], list[list[str]]]
 ) -> None:
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, **params)
-    told: list[GeneratedFeatures] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_features=told.append)
-    assert told[0].features == log.featgen_num_features
+    in_words: list[GeneratedFeatures] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_features=in_words.append)
+    assert in_words[0].features == log.featgen_num_features
     assert tagger.record["loss"] == pytest.approx(log.last_iteration["loss"], rel=1e-5)
     assert_same_weights(tagger, other, atol=0.02)
 
@@ -182,11 +182,11 @@ def test_lbfgs_reaches_the_objective_of_crfsuite(tmp_path: Path, params: dict[st
 def test_iterations_of_lbfgs_are_told_as_crfsuite_tells_them(tmp_path: Path, c1: float, search: str) -> None:
     data, params = random_data(4), {"c1": c1, "linesearch": search, "max_iterations": 5}
     log, _ = by_crfsuite(tmp_path / "m.crfsuite", *data, **params)
-    told: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_iteration=told.append)
-    assert [i.number for i in told] == [1, 2, 3, 4, 5]
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_iteration=in_words.append)
+    assert [i.number for i in in_words] == [1, 2, 3, 4, 5]
     assert tagger.record["stopped"] == "iterations"
-    for ours, theirs in zip(told, log.iterations, strict=True):
+    for ours, theirs in zip(in_words, log.iterations, strict=True):
         assert ours.loss == pytest.approx(theirs["loss"], rel=1e-4)
         assert ours.feature_norm == pytest.approx(theirs["feature_norm"], rel=1e-3)
         assert ours.error_norm == pytest.approx(theirs["error_norm"], rel=1e-2)
@@ -206,11 +206,11 @@ def test_steps_for_mistakes_are_those_of_crfsuite_on_one_sentence(
     data = [SENTENCES[3]], [LABELS[3]]
     for passes in (1, 2, 6):
         log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm, max_iterations=passes, **params)
-        told: list[Iteration] = []
+        in_words: list[Iteration] = []
         tagger = train_as_crfsuite(
-            corpus_of(*data), algorithm, {"max_iterations": passes, **params}, on_iteration=told.append
+            corpus_of(*data), algorithm, {"max_iterations": passes, **params}, on_iteration=in_words.append
         )
-        assert [i.loss for i in told] == pytest.approx([i["loss"] for i in log.iterations], abs=1e-5)
+        assert [i.loss for i in in_words] == pytest.approx([i["loss"] for i in log.iterations], abs=1e-5)
         assert_same_weights(tagger, other, passes / (passes + 1), 1e-4)
 
 
@@ -232,10 +232,10 @@ def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(tmp_path: Pa
     data = [SENTENCES[which]] * 12, [LABELS[which]] * 12
     params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5}
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm="l2sgd", **params)
-    told: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=told.append)
-    assert len(told) == len(log.iterations)
-    for ours, theirs in zip(told, log.iterations, strict=True):
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=in_words.append)
+    assert len(in_words) == len(log.iterations)
+    for ours, theirs in zip(in_words, log.iterations, strict=True):
         assert ours.loss == pytest.approx(theirs["loss"], rel=1e-4)
     assert_same_weights(tagger, other)
 
@@ -243,12 +243,12 @@ def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(tmp_path: Pa
 def test_l2sgd_comes_near_the_optimum_of_lbfgs() -> None:
     corpus = corpus_of(*random_data(6, 300))
     best = train_as_crfsuite(corpus, "lbfgs", {"c2": 0.5}).record["loss"]
-    told: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus, "l2sgd", {"c2": 0.5, "max_iterations": 60}, on_iteration=told.append)
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus, "l2sgd", {"c2": 0.5, "max_iterations": 60}, on_iteration=in_words.append)
     assert best * (1 - 1e-4) < tagger.record["loss"] < 1.02 * best
-    assert told[0].improvement is None
-    assert told[11].improvement == pytest.approx(told[1].loss / told[11].loss - 1)
-    assert [i.updates for i in told[:2]] == [300, 600]
+    assert in_words[0].improvement is None
+    assert in_words[11].improvement == pytest.approx(in_words[1].loss / in_words[11].loss - 1)
+    assert [i.updates for i in in_words[:2]] == [300, 600]
 
 
 @pytest.mark.parametrize("eta", [1e-5, 100.0])
@@ -360,11 +360,11 @@ def test_passive_aggressive_steps_need_the_loss_of_mistakes_and_a_known_type() -
     ],
 )
 def test_training_says_why_it_ended(algorithm: str, params: dict[str, Any], reason: str) -> None:
-    told: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*random_data(8)), algorithm, params, on_iteration=told.append)
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*random_data(8)), algorithm, params, on_iteration=in_words.append)
     assert tagger.record["stopped"] == reason
-    assert tagger.record["iterations"] == len(told) == params.get("max_iterations") or reason != "iterations"
-    assert tagger.record["loss"] == told[-1].loss
+    assert tagger.record["iterations"] == len(in_words) == params.get("max_iterations") or reason != "iterations"
+    assert tagger.record["loss"] == in_words[-1].loss
 
 
 @pytest.mark.parametrize("c1", [0.0, 0.2])
@@ -415,14 +415,16 @@ def test_held_out_tokens_are_labelled_with_the_weights_of_the_iteration(algorith
     every = corpus_of(x, y)
     corpus = every[:40]
     held_out = every[40:] if shared else corpus_of([[*x[40], {"new": 1.0}], *x[41:]], [[*y[40], "A"], *y[41:]])
-    told: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus, algorithm, {"max_iterations": 4}, held_out=held_out, on_iteration=told.append)
-    assert [len(i.held_out) for i in told] == [held_out.n_tokens] * 4
+    in_words: list[Iteration] = []
+    tagger = train_as_crfsuite(
+        corpus, algorithm, {"max_iterations": 4}, held_out=held_out, on_iteration=in_words.append
+    )
+    assert [len(i.held_out) for i in in_words] == [held_out.n_tokens] * 4
     expected = [tagger.tag(tokens) for tokens in x[40:]]
     if not shared:
         expected[0] = tagger.tag([*x[40], {"new": 1.0}])
     names = corpus.labels.strings.to_list()
-    assert [names[i] for i in told[-1].held_out] == list(itertools.chain.from_iterable(expected))
+    assert [names[i] for i in in_words[-1].held_out] == list(itertools.chain.from_iterable(expected))
 
 
 def test_labels_that_only_held_out_sentences_have_are_labels() -> None:

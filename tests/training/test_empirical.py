@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus
+from corate.counting.backoff import DEFAULT, MOST_CANDIDATES, PAPER, BackoffParameters
 from corate.counting.counted_corpus import MOST_TUNING_COST
 from corate.counting.counts import Counts
-from corate.counting.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.model.tagger import Tagger
 from corate.training.checks import MOST_WORD_LABELS
 from corate.training.empirical import MOST_POOLED_LABELS
-from corate.training.empirical_model import ladder_model
+from corate.training.empirical_model import backoff_model
 from corate.training.source import MemorySource
 from corate.training.start import RunContext
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
@@ -58,9 +58,9 @@ def test_with_words_alone_and_plain_rates_it_is_a_bigram_hidden_markov_model(
     words = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=4))
     probable = hmm_paths(labelled, words)
     counts, _ = Counts.of(corpus_of(labelled), Vocabulary.of(PAPER.templates("word"), PAPER.atoms("word")), "word")
-    p = LadderParameters(word_k=0.0, rung_k=0.0, oov=1.0, edge=1.0, edge_k=1e-9, threshold=0.0)
+    p = BackoffParameters(word_k=0.0, rung_k=0.0, oov=1.0, edge=1.0, edge_k=1e-9, threshold=0.0)
     tagger = Tagger(
-        counts.vocabulary, ladder_model(counts, PAPER, p, "word", all_labels=False), {"method": "empirical"}
+        counts.vocabulary, backoff_model(counts, PAPER, p, "word", all_labels=False), {"method": "empirical"}
     )
     if not probable:  # the pairs that were never seen decide, by a floor the HMM does not have
         return
@@ -93,9 +93,9 @@ def test_edge_scores_are_logarithms_of_smoothed_co_occurrence_rates(
 
 def test_the_record_says_what_was_trained_on_and_chosen() -> None:
     corpus = corpus_of(random_sentences(60))
-    told: list[tuple[str, float]] = []
+    in_words: list[tuple[str, float]] = []
     tagger = corate.train(
-        corpus, "empirical", seed=3, progress=lambda event: told.append((event.stage, event.fraction or 0.0))
+        corpus, "empirical", seed=3, progress=lambda event: in_words.append((event.stage, event.fraction or 0.0))
     )
     record = tagger.record
     assert record["method"] == "empirical"
@@ -107,13 +107,13 @@ def test_the_record_says_what_was_trained_on_and_chosen() -> None:
     assert set(measured) == {"default", "paper"}
     assert record["ladder"] == min(measured, key=lambda name: measured[name]["log_loss"])
     assert all(0 <= m["accuracy"] <= 1 <= m["log_loss"] + 1 for m in measured.values())
-    assert LadderParameters(**record["settings"]).edge > 0
+    assert BackoffParameters(**record["settings"]).edge > 0
     assert record["seconds"] > 0
-    assert all(0 <= done <= 1 for _, done in told)
-    assert {"counting", "building the model"} <= {stage for stage, _ in told}
+    assert all(0 <= done <= 1 for _, done in in_words)
+    assert {"counting", "building the model"} <= {stage for stage, _ in in_words}
 
 
-def test_the_ladder_that_is_asked_for_is_taken() -> None:
+def test_the_backoff_that_is_asked_for_is_taken() -> None:
     corpus = corpus_of(random_sentences(40))
     for ladder in ("default", "paper"):
         assert corate.train(corpus, "empirical", ladder=ladder).record["ladder"] == ladder
@@ -136,7 +136,7 @@ def test_held_out_sentences_are_looked_at_and_never_counted() -> None:
 def test_few_sentences_are_all_counted_and_nothing_is_tuned() -> None:
     tagger = corate.train(corpus_of(random_sentences(5)), "empirical", ladder="default")
     assert tagger.record["held_out"] == {"tokens": 0, "ladders": {}}
-    assert LadderParameters(**tagger.record["settings"]) == LadderParameters.of(DEFAULT)
+    assert BackoffParameters(**tagger.record["settings"]) == BackoffParameters.of(DEFAULT)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus, _native
+from corate.counting.backoff import BackoffParameters
 from corate.counting.counts import Table
-from corate.counting.ladder import LadderParameters
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates, recurring_labels
 from corate.training.source import MemorySource
 
@@ -29,7 +29,7 @@ def table(found: list[tuple[int, int]]) -> Table:
 
 def plain_mean_candidates(found: list[tuple[int, int]]) -> float:
     """The formula of `mean_candidates`, token by token."""
-    ladder = LadderParameters()
+    ladder = BackoffParameters()
     words, pairs = Counter(word for word, _ in found), Counter(found)
     rare: Counter[int] = Counter()
     for (word, label), n in pairs.items():

@@ -188,8 +188,8 @@ def test_steps_are_those_of_the_formula(problem: Problem, batch: int) -> None:
     state = start(nodes)
     expected = np.stack([problem.dense(state[::2]), problem.dense(state[1::2])])
     loss = nodes.pass_over(state, order, decay, 0.2, batch, 1)
-    told = reference.adagrad(problem.contexts, order.tolist(), expected, problem.seen, decay, 0.2, batch)
-    assert loss == pytest.approx(told, rel=1e-3, abs=1e-4)
+    in_words = reference.adagrad(problem.contexts, order.tolist(), expected, problem.seen, decay, 0.2, batch)
+    assert loss == pytest.approx(in_words, rel=1e-3, abs=1e-4)
     np.testing.assert_allclose(state[::2], expected[0][problem.seen], rtol=1e-3, atol=2e-4)
     np.testing.assert_allclose(state[1::2], expected[1][problem.seen], rtol=1e-3, atol=2e-4)
 

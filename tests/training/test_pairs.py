@@ -215,8 +215,8 @@ def test_steps_are_those_of_the_formula(problem: Problem, batch: int) -> None:
     state = start(pairs.size)
     expected = state.reshape(-1, 2).T.astype(np.float64).copy()
     loss = pairs.pass_over(state, order, decay, 0.2, batch, 1)
-    told = reference.adagrad(cut, order.tolist(), names, expected, by_name, 0.2, batch, problem.n_labels)
-    assert loss == pytest.approx(told, rel=1e-3, abs=1e-4)
+    in_words = reference.adagrad(cut, order.tolist(), names, expected, by_name, 0.2, batch, problem.n_labels)
+    assert loss == pytest.approx(in_words, rel=1e-3, abs=1e-4)
     np.testing.assert_allclose(state.reshape(-1, 2).T, expected, rtol=1e-3, atol=5e-4)
 
 

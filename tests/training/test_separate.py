@@ -448,13 +448,13 @@ Progress = Callable[[str, float], None]
 
 @every_way
 def test_progress_goes_forward_within_a_stage(way: dict[str, Any]) -> None:
-    told: dict[str, list[float]] = {}
+    in_words: dict[str, list[float]] = {}
 
     def progress(event: corate.ProgressEvent) -> None:
-        told.setdefault(event.stage, []).append(event.fraction or 0.0)
+        in_words.setdefault(event.stage, []).append(event.fraction or 0.0)
 
     watch: Progress = progress
     separate(progress=watch, **way)
     for stage in ("fitting the nodes", "building the model"):
-        assert all(0 <= done <= 1 for done in told[stage])
-        assert sorted(told[stage]) == told[stage]
+        assert all(0 <= done <= 1 for done in in_words[stage])
+        assert sorted(in_words[stage]) == in_words[stage]

@@ -230,7 +230,9 @@ def test_a_full_disk_leaves_nothing_behind(text: Path, tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("tiny_pieces")
-@pytest.mark.parametrize("stage", ["reading", "counting", "tuning the default ladder", "building the model", "saving"])
+@pytest.mark.parametrize(
+    "stage", ["reading", "counting", "tuning the default back-off", "building the model", "saving"]
+)
 def test_an_interruption_leaves_nothing_behind(text: Path, tmp_path: Path, stage: str) -> None:
     def interrupt(event: corate.ProgressEvent) -> None:
         if event.stage == stage:

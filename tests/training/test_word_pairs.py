@@ -83,7 +83,7 @@ def native_pairs(sentences: Labelled) -> tuple[Tagger, _native.WordPairs]:
     tagger = train(sentences)
     model = tagger.model
     assert model.word_pairs is not None
-    classes = tagger.vocabulary.map.values_of(model.rungs[0])
+    classes = tagger.vocabulary.map.values_of(model.levels[0])
     return tagger, model.word_pairs.counts.native(classes, len(tagger.labels))
 
 
@@ -93,7 +93,7 @@ def test_the_tables_are_those_of_the_plain_version(seed: int) -> None:
     plain = WordPairs(sentences)
     tagger, pairs = native_pairs(sentences)
     names, words = [*tagger.labels, START], tagger.words.to_list()
-    classes = tagger.vocabulary.map.values_of(tagger.model.rungs[0]).tolist()
+    classes = tagger.vocabulary.map.values_of(tagger.model.levels[0]).tolist()
     offsets, found, scores = pairs.rows()
     reached: set[int] = set()
 
@@ -286,8 +286,8 @@ def test_a_pair_of_words_that_occurs_twice_is_refused() -> None:
 # -- what it cannot do -------------------------------------------------------------------------------------------------
 
 
-def test_other_ladders_and_features_are_refused() -> None:
-    with pytest.raises(ConfigError, match="use the ladder 'paper', not 'default'"):
+def test_other_backoffs_and_features_are_refused() -> None:
+    with pytest.raises(ConfigError, match="use the back-off 'paper', not 'default'"):
         corate.Empirical(pairs="words", ladder="default")
     with pytest.raises(FeatureError, match="leave features out"):
         train(SENTENCES, features=["word[0]", "suffix(word[0], 2)"])

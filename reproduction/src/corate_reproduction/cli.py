@@ -108,7 +108,7 @@ def reproduce(
             threads=threads,
             output=Path(output),
             fresh=fresh,
-            told=_Progress(bar).show,
+            in_words=_Progress(bar).show,
         )
     if json:
         print(json_text.dumps(found.records, indent=1))

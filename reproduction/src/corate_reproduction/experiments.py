@@ -2,16 +2,17 @@
 
 With the paper's features (word and spelling) every method uses the same information:
 
-- ``empirical`` (SP1) uses the paper's own ladder; mu_oov, interpreted as an exponent, and the weight of the edges are
+- ``empirical`` (SP1) uses the paper's own back-off; mu_oov, interpreted as an exponent, and the weight of the edges are
   tuned on the held-out sentences.
 - ``sp1`` is SP1 with pair probabilities that depend on the words (``pairs="words"``). Nothing is tuned.
 - ``sp2`` is SP2 as the paper states it: a node model and a pair model, fitted independently of each other to their
   optimum by L-BFGS with a Gaussian prior.
 - ``sp2-features`` is the same with the probability space as the paper prints it: a token can have the labels that some
   of its features was seen with.
-- ``separate`` is our variant of SP2: its nodes start from the paper's ladder, and its pairs are fitted given the nodes.
+- ``separate`` is our variant of SP2: its nodes start from the paper's back-off, and its pairs are fitted given the
+  nodes.
 - ``standard``, ``piecewise`` and ``memm`` make at most 500 iterations of L-BFGS.
-- ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's ladder.
+- ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's back-off.
 - ``default`` is ``corate.train`` without options: ``polish`` with its default features.
 
 On simulated data other than the paper's, each method is trained with all the values of its prior.
@@ -88,7 +89,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "empirical: - anything tuned": {**_EMPIRICAL, "edge": 1.0, "oov": 1.0},
     "empirical: - smoothed rates": {**_EMPIRICAL, "edge_k": 1e-6},
     "empirical: + smoothed words": {**_EMPIRICAL, "word_k": 0.5},
-    "empirical: + our ladder (endings, neighbours)": {"method": "empirical", "ladder": "default"},
+    "empirical: + our back-off (endings, neighbours)": {"method": "empirical", "ladder": "default"},
     "separate: - tuned coupling": {**_SEPARATE, "coupling_weight": 1.0},
     "separate: - base": {**_SEPARATE, "base": "none"},
     "separate: - support (every label possible)": {**_SEPARATE, "base": "none", "all_labels": True},

@@ -45,7 +45,7 @@ def reproduce(
     seed: int = 0,
     threads: int = 1,
     fresh: bool = False,
-    told: Callable[[News], None] = lambda news: None,
+    in_words: Callable[[News], None] = lambda news: None,
 ) -> Reproduction:
     """Run the experiments whose corpora are found; the report in ``output`` shows all cells stored in that folder.
 
@@ -67,7 +67,7 @@ def reproduce(
     def note(news: News) -> None:
         if news.failure:
             found.failures.append(news.failure)
-        told(news)
+        in_words(news)
 
     if cells:
         output.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from corate.cli.commands import command, option
 from corate.cli.shared_options import MODEL, shared
-from corate.cli.terminal import count, counted, percent, print_json, show_table, size, told
+from corate.cli.terminal import count, counted, in_words, percent, print_json, show_table, size
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -143,7 +143,7 @@ def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
     if facts["bytes_by_part"]:
         rows.append(["size", ", ".join(f"{name} {size(n)}" for name, n in facts["bytes_by_part"].items())])
     if "shrunk" in record:
-        rows.append(["shrunk", told(record["shrunk"])])
+        rows.append(["shrunk", in_words(record["shrunk"])])
     return [row for row in rows if row[1]]
 
 
@@ -195,8 +195,8 @@ def _held_out(record: dict[str, Any]) -> str:
     found = record.get("held_out")
     if not isinstance(found, dict):
         return ""
-    ladders = found.get("ladders")
-    scores = ladders.get(record.get("ladder")) if isinstance(ladders, dict) else found
+    backoffs = found.get("ladders")
+    scores = backoffs.get(record.get("ladder")) if isinstance(backoffs, dict) else found
     if not isinstance(scores, dict) or not isinstance(scores.get("accuracy"), float):
         return ""
     f1 = scores.get("f1")

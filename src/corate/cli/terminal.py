@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from corate.display import count, counted, percent, size, told
+from corate.display import count, counted, in_words, percent, size
 from corate.errors import shortened
 from corate.progress import ProgressEvent
 
@@ -28,6 +28,7 @@ __all__ = [
     "count",
     "counted",
     "escaped",
+    "in_words",
     "is_terminal",
     "json_text",
     "percent",
@@ -37,7 +38,6 @@ __all__ = [
     "show_table",
     "size",
     "time_left",
-    "told",
 ]
 
 #: Work shorter than this shows no bar, or no lines.
@@ -250,13 +250,13 @@ class _Lines:
         self._latest = now
         if event.loss is not None:
             self._latest_pass = now
-        told = str(event)
+        in_words = str(event)
         if event.fraction and not event.measurements:
-            told += f": {event.fraction:.0%}"
+            in_words += f": {event.fraction:.0%}"
         spent = now - self._stage_start
         done = (event.fraction or 0.0) - self._first
         left = time_left(spent * (1 - (event.fraction or 0.0)) / done) if done > 0 and spent > 0 else ""
-        self.keep(f"{told} ({now - self._start:.0f} s{', ' + left if left else ''})")
+        self.keep(f"{in_words} ({now - self._start:.0f} s{', ' + left if left else ''})")
 
     def keep(self, text: str) -> None:
         """Print a line."""

@@ -13,7 +13,7 @@ import click
 from corate.cli.commands import argument, command, option
 from corate.cli.method_options import EXPERT, chosen_method, method_options
 from corate.cli.shared_options import SCHEMES, Reading, naming, reading_options, refuse_inputs, shared
-from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
+from corate.cli.terminal import ProgressBar, counted, in_words, percent, print_json, print_line, size
 from corate.io.atomic import check_writable, partial_of
 from corate.training.options import METHODS
 
@@ -303,9 +303,9 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
     if "temperature" in result:
         print(f"temperature: {result['temperature']:.4g}")
     if "raw" in result:
-        print(f"word classes: {told(result['raw'])}")
+        print(f"word classes: {in_words(result['raw'])}")
     if settings:
-        print(f"settings: {told(result['settings'])}")
+        print(f"settings: {in_words(result['settings'])}")
     accuracy = result["held_out"].get("accuracy")
     if held_out and accuracy is not None:
         f1 = result["held_out"].get("f1")

@@ -29,10 +29,10 @@ Keys = NDArray[np.uint64]
 _SHIFT, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def canonical(counts: Counts, rungs: Sequence[Atom] = (), templates: Sequence[Template] = ()) -> Counts:
+def canonical(counts: Counts, levels: Sequence[Atom] = (), templates: Sequence[Template] = ()) -> Counts:
     """The counts with all ids in canonical order.
 
-    ``rungs`` are added to the vocabulary, and ``templates`` whose features are not counted.
+    ``levels`` are added to the vocabulary, and ``templates`` whose features are not counted.
 
     >>> from corate.features.templates import parse
     >>> def count(*sentences):
@@ -48,7 +48,7 @@ def canonical(counts: Counts, rungs: Sequence[Atom] = (), templates: Sequence[Te
     old = counts.vocabulary
     if old.attributes is not None:
         raise DataError("counts of ready-made features have no canonical order; count templates")
-    vocabulary, features = _numbered(old, rungs, templates)
+    vocabulary, features = _numbered(old, levels, templates)
     order = counts.labels.sorted()
     renamed = np.argsort(order).astype(np.int32)
     taken = counts.table.take(features)
@@ -66,10 +66,10 @@ def canonical(counts: Counts, rungs: Sequence[Atom] = (), templates: Sequence[Te
 
 
 def _numbered(
-    old: Vocabulary, rungs: Sequence[Atom], templates: Sequence[Template]
+    old: Vocabulary, levels: Sequence[Atom], templates: Sequence[Template]
 ) -> tuple[Vocabulary, NDArray[np.int64]]:
     """The vocabulary in canonical order, and the old ids of its features in their new order."""
-    fresh = Vocabulary.of([*old.templates, *templates], [*old.rungs, *rungs])
+    fresh = Vocabulary.of([*old.templates, *templates], [*old.levels, *levels])
     strings = {column: old.strings(column) for column in old.columns}
     strings = {column: table.take(table.sorted()) for column, table in strings.items()}
     values = _values_of(fresh, strings)
@@ -97,7 +97,7 @@ def _numbered(
 
 def _values_of(vocabulary: Vocabulary, strings: dict[str, StringTable]) -> list[StringTable]:
     """The values of each word function of a vocabulary, in the order of the strings that have them."""
-    atoms = [*(atom for t in vocabulary.templates for atom in t.atoms), *vocabulary.rungs]
+    atoms = [*(atom for t in vocabulary.templates for atom in t.atoms), *vocabulary.levels]
     functions = Vocabulary.of((), atoms)
     n = max(map(len, strings.values()), default=0)
     columns = []

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
+from corate.counting.backoff import MOST_CANDIDATES, BackoffPreset, BackoffTables, backoff_tables
 from corate.counting.counts import Counts, Table, Tokens, TokenStore
 from corate.counting.held_out import held_out_tokens, slices, without
-from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
 from corate.errors import DataError
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, lexicons_of
@@ -36,9 +36,9 @@ class HeldOut:
 
 
 def counted_templates(
-    templates: Sequence[Template], presets: Sequence[LadderPreset], word: str
+    templates: Sequence[Template], presets: Sequence[BackoffPreset], word: str
 ) -> tuple[list[Template], list[Template], list[Atom]]:
-    """The templates that are counted, those that are derived from counts later, and the rungs of the ladders."""
+    """The templates that are counted, those that are derived from counts later, and the levels of the back-offs."""
     counted = {t: None for preset in presets for t in preset.templates(word)}
     counted.update(dict.fromkeys(templates))
     derived = [t for preset in presets for t in preset.derived(word)]
@@ -47,19 +47,19 @@ def counted_templates(
 
 def vocabulary_of(
     templates: Sequence[Template],
-    presets: Sequence[LadderPreset],
+    presets: Sequence[BackoffPreset],
     word: str,
     learn: Callable[[list[Atom]], dict[str, Lexicon]],
 ) -> Vocabulary:
-    """The empty vocabulary of templates and ladders. ``learn`` returns the lexicons that some atoms need."""
-    counted, derived, rungs = counted_templates(templates, presets, word)
-    known = lexicons_of(templates)  # the templates may already have the lexicons that the rungs need
-    known |= learn([atom for atom in rungs if atom.with_lexicons(known).function.table is None])
-    return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in rungs])
+    """The empty vocabulary of templates and back-offs. ``learn`` returns the lexicons that some atoms need."""
+    counted, derived, levels = counted_templates(templates, presets, word)
+    known = lexicons_of(templates)  # the templates may already have the lexicons that the levels need
+    known |= learn([atom for atom in levels if atom.with_lexicons(known).function.table is None])
+    return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in levels])
 
 
 class CountedCorpus:
-    """Counts of (feature, label) pairs, for templates and the rungs of ladders, and of label pairs.
+    """Counts of (feature, label) pairs, for templates and the levels of back-offs, and of label pairs.
 
     Without ``held_out`` sentences, parts of the corpus are taken out of the counts and serve as held-out sentences:
     those of ``folds``, or else of `slices`. ``given`` says whether there were held-out sentences.
@@ -70,7 +70,7 @@ class CountedCorpus:
         counts: Counts,
         tokens: TokenStore,
         word: str | None,
-        presets: tuple[LadderPreset, ...] = (),
+        presets: tuple[BackoffPreset, ...] = (),
         seed: int = 0,
         *,
         held_out: Corpus | None = None,
@@ -103,12 +103,12 @@ class CountedCorpus:
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
         return tokens.take(np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 
-    def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
-        """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
-        return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
+    def tables(self, preset: BackoffPreset, vocabulary: Vocabulary, table: Table) -> BackoffTables:
+        """The tables of a back-off, from a table of counts. The vocabulary may have strings that were not counted."""
+        return backoff_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
 
-    def all_tables(self, preset: LadderPreset) -> LadderTables:
-        """The tables of a ladder on all counts."""
+    def all_tables(self, preset: BackoffPreset) -> BackoffTables:
+        """The tables of a back-off on all counts."""
         return self.tables(preset, self.counts.vocabulary, self.counts.table)
 
     def release_held_out(self) -> None:
@@ -119,8 +119,8 @@ class CountedCorpus:
         """The record's entries about what was counted."""
         return {}
 
-    def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
-        """The tables of a ladder without the held-out tokens."""
+    def held_out_tables(self, preset: BackoffPreset, held_out: HeldOut) -> BackoffTables:
+        """The tables of a back-off without the held-out tokens."""
         return self.tables(preset, held_out.vocabulary, held_out.table)
 
     def sample(self, tokens: int) -> Tokens:

@@ -1,7 +1,7 @@
 """The words of a corpus on disk that are counted, if not all of them fit in memory.
 
-Frequent words are counted, and a random sample of the others: the rungs of a ladder learn from rare words how to label
-unseen words. A word that is not counted is an unseen word for the model.
+Frequent words are counted, and a random sample of the others: the levels of a back-off learn from rare words how to
+label unseen words. A word that is not counted is an unseen word for the model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pooling: scores of any features, by counting alone. Each template is an expert with a weight.
 
 The formulas are in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a small
-convex problem on some tokens. Each token is left out of the counts. The word ladder, if there is one, is an expert like
-the others. Then the edges are fitted given the nodes.
+convex problem on some tokens. Each token is left out of the counts. The word back-off, if there is one, is an expert
+like the others. Then the edges are fitted given the nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,16 @@ from corate.rows import LabelRows, Ragged, SparseRows, offsets_of, owners_of
 from corate.types import F32, F64, Csr, Ids
 
 __all__ = [
-    *("Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"),
+    *(
+        "Candidates",
+        "Features",
+        "PooledExperts",
+        "countable_features",
+        "experts",
+        "fit_edges",
+        "fit_weights",
+        "label_prior",
+    ),
     *("unrecovered_labels", "with_evidence"),
 ]
 
@@ -37,8 +46,8 @@ PRIOR_MEAN = 0.2
 #: The weights are fitted on tokens whose label at least so many tokens of other sentences have. A label is judged by at
 #: least so many of its tokens.
 LEAST_EVIDENCE = 3
-#: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
-LEAST_LADDER = 0.1
+#: The least weight of the back-off. If few words recur, leave-one-out scores make the back-off look useless.
+LEAST_BACKOFF = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +86,13 @@ class Features(Ragged):
 
 @dataclass(frozen=True, eq=False)
 class Candidates(LabelRows):
-    """The possible labels of each token, in ascending order, and the ladder's score of each (0 without a ladder)."""
+    """The possible labels of each token, in ascending order, and the back-off's score of each (0 without a
+    back-off)."""
 
-    ladder: F32
-    lost: NDArray[np.int64] | None = None  # labels that pruning lost, and all: of all words, and of unseen words
+    backoff: F32
+    pruned_gold: NDArray[np.int64] | None = None  # labels that pruning lost, and all: of all words, and of unseen words
 
-    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "ladder")
+    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "backoff")
 
     @classmethod
     def all_labels(cls, tokens: int, n_labels: int) -> Candidates:
@@ -102,8 +112,8 @@ class Candidates(LabelRows):
     def spread(self, n_labels: int, floor: float) -> Candidates:
         """All labels as candidates; new ones get the score ``floor``."""
         every = np.full((len(self), n_labels), np.float32(floor))
-        every[self.owners, self.labels] = self.ladder
-        return replace(self.all_labels(len(self), n_labels), ladder=every.ravel())
+        every[self.owners, self.labels] = self.backoff
+        return replace(self.all_labels(len(self), n_labels), backoff=every.ravel())
 
     def including(self, labels: Ids, floor: float) -> Candidates:
         """The candidates, with each token's own label added if it is known; a label that is added scores ``floor``."""
@@ -112,7 +122,7 @@ class Candidates(LabelRows):
             return self
         ends = offsets_of(missing)
         own = SparseRows(ends, labels[missing], np.full(ends[-1], floor, np.float32))
-        return Candidates(*SparseRows(self.offsets, self.labels, self.ladder).plus(own).arrays())
+        return Candidates(*SparseRows(self.offsets, self.labels, self.backoff).plus(own).arrays())
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """The arrays that the native code takes."""
@@ -130,8 +140,8 @@ class Candidates(LabelRows):
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """The weights of the experts and of the ladder, and a bias per label.
+class PooledExperts:
+    """The weights of the experts and of the back-off, and a bias per label.
 
     ``unexplained`` is the log loss of the tokens that the weights were fitted on, each left out of the counts, as a
     share of the entropy of their labels: 0 if the counts predict every label, 1 if they are no better than frequencies.
@@ -139,7 +149,7 @@ class Pool:
     """
 
     experts: F64
-    ladder: float
+    backoff: float
     bias: F64
     unexplained: float = 1.0
     doubtful: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -160,7 +170,9 @@ class Pool:
         pooled = _native.pooled_scores(
             table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out, threads
         )
-        scores = pooled + np.float32(self.ladder) * candidates.ladder + self.bias.astype(np.float32)[candidates.labels]
+        scores = (
+            pooled + np.float32(self.backoff) * candidates.backoff + self.bias.astype(np.float32)[candidates.labels]
+        )
         return np.asarray(scores, dtype=np.float32)
 
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
@@ -185,12 +197,12 @@ def fit_weights(
     labels: Ids,
     scored: Ids,
     *,
-    has_ladder: bool,
+    has_backoff: bool,
     progress: Callable[[float], None],
-) -> Pool:
+) -> PooledExperts:
     """Maximise the likelihood of tokens, each left out of the counts, over the weights of the experts and biases.
 
-    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w - mean|^2 + |b - log P|^2)
+    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L backoff_t + b)(label_t) - ridge/2 (|w - mean|^2 + |b - log P|^2)
 
     The sum is over the tokens whose label in ``scored`` is not negative. ``labels`` are left out of the counts.
     """
@@ -198,7 +210,7 @@ def fit_weights(
     x = _native.expert_evidence(
         table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
     )
-    x = np.column_stack([x, candidates.ladder]) if has_ladder else x
+    x = np.column_stack([x, candidates.backoff]) if has_backoff else x
     gold = np.where(scored < 0, -1, candidates.find(labels))
     centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable.log(prior)])
 
@@ -209,9 +221,9 @@ def fit_weights(
         return value + 0.5 * RIDGE * portable.dot(pull, pull), gradient + RIDGE * pull, hessian
 
     found = newton(loss, centre, RIDGE, progress)
-    ladder = max(LEAST_LADDER, float(found[n_experts])) if has_ladder else 0.0
+    backoff = max(LEAST_BACKOFF, float(found[n_experts])) if has_backoff else 0.0
     value = _native.conditional_logit(x, candidates.arrays(), gold, found, len(prior))[0]
-    return Pool(found[:n_experts], ladder, found[x.shape[1] :], _share_of_entropy(value, labels[gold >= 0]))
+    return PooledExperts(found[:n_experts], backoff, found[x.shape[1] :], _share_of_entropy(value, labels[gold >= 0]))
 
 
 def _share_of_entropy(loss: float, labels: Ids) -> float:

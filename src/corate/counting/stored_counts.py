@@ -1,6 +1,6 @@
-"""A corpus on disk, counted for the ladders: words in memory, neighbour pairs on disk.
+"""A corpus on disk, counted for the back-offs: words in memory, neighbour pairs on disk.
 
-The counts, the held-out sentences and the tables of the ladders are those of `counted_corpus`, which has it all in
+The counts, the held-out sentences and the tables of the back-offs are those of `counted_corpus`, which has it all in
 memory. So is the model that is built from them.
 """
 
@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Corpus
 from corate.corpus.stored_corpus import StoredCorpus
+from corate.counting.backoff import (
+    BackoffParameters,
+    BackoffPreset,
+    BackoffTables,
+    KeyedTable,
+    neighbour_values,
+    pair_weights,
+)
 from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus, HeldOut, counted_templates
 from corate.counting.counted_words import CountedWords
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.counting.held_out import slices
-from corate.counting.ladder import (
-    KeyedTable,
-    LadderParameters,
-    LadderPreset,
-    LadderTables,
-    neighbour_values,
-    pair_weights,
-)
 from corate.counting.stored_pairs import Keys, PairCounter, StoredPairs, entries_of, table_of
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import usual_name
@@ -82,7 +82,7 @@ class StoredCounts(CountedCorpus):
     def __init__(
         self,
         stored: StoredCorpus,
-        presets: tuple[LadderPreset, ...],
+        presets: tuple[BackoffPreset, ...],
         folder: Path,
         *,
         sizes: Sizes,
@@ -114,7 +114,7 @@ class StoredCounts(CountedCorpus):
     def _count(
         self, folder: Path, threads: int, progress: Callable[[float], None]
     ) -> tuple[Table, list[StoredPairs], PairCounts]:
-        """The table of words, the neighbour pairs if a ladder has any, and the label pairs."""
+        """The table of words, the neighbour pairs if a back-off has any, and the label pairs."""
         stored, sizes = self.corpus, self.sizes
         names = ("words", "left", "right") if any(preset.neighbours for preset in self.presets) else ("words",)
         counters = [PairCounter(folder, name) for name in names]
@@ -149,15 +149,15 @@ class StoredCounts(CountedCorpus):
             yield int(self.corpus.offsets[start]), Tokens(none, words, piece.require_labels().ids, piece.offsets)
 
     def _stored_vocabulary(self, words: Table) -> Vocabulary:
-        """The vocabulary of the ladders, with the words of a table and without neighbour pairs."""
+        """The vocabulary of the back-offs, with the words of a table and without neighbour pairs."""
         name, strings = self.corpus.word, self.words.strings
         if len(words) < len(strings):
             strings = strings.take(np.arange(len(words)))
-        counted, derived, rungs = counted_templates((), self.presets, name)
+        counted, derived, levels = counted_templates((), self.presets, name)
         lexicons = {}
-        if any(atom.function.learns for atom in rungs):
+        if any(atom.function.learns for atom in levels):
             lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.corpus.labels)
-        vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in rungs])
+        vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in levels])
         vocabulary.map.add_strings(0, strings.data, strings.offsets, self.threads)
         vocabulary.map.release_tables()
         for lexicon in lexicons.values():
@@ -190,13 +190,13 @@ class StoredCounts(CountedCorpus):
         self._folds_on_disk.append(_Fold(rows, tables))
         return HeldOut(replace(tokens, features=features), self.counts.vocabulary, words)
 
-    def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
-        """The tables of a ladder without the held-out tokens. Their neighbour pairs are those of the fold."""
+    def held_out_tables(self, preset: BackoffPreset, held_out: HeldOut) -> BackoffTables:
+        """The tables of a back-off without the held-out tokens. Their neighbour pairs are those of the fold."""
         fold = self._folds_on_disk[[h is held_out for h in self.held_out].index(True)]
         tables = {0: held_out.table}
         if preset.neighbours:
             tables |= dict(enumerate(fold.tables, start=1))
-        return _StoredLadderTables(self, preset, tables, held_out.tokens, fold)
+        return _StoredBackoffTables(self, preset, tables, held_out.tokens, fold)
 
     def release_held_out(self) -> None:
         """Release the held-out sentences and their tables, after tuning, and words that only they have."""
@@ -216,23 +216,23 @@ class StoredCounts(CountedCorpus):
 
     # -- the model -----------------------------------------------------------------------------------------------
 
-    def all_tables(self, preset: LadderPreset) -> LadderTables:
-        """The tables of a ladder on all counts. Its neighbour pairs are on disk: see `weight_chunks`."""
-        return _StoredLadderTables(self, preset, {0: self.counts.table}, None, None)
+    def all_tables(self, preset: BackoffPreset) -> BackoffTables:
+        """The tables of a back-off on all counts. Its neighbour pairs are on disk: see `weight_chunks`."""
+        return _StoredBackoffTables(self, preset, {0: self.counts.table}, None, None)
 
-    def weight_chunks(self, t: int, p: LadderParameters, words: SparseRows) -> Iterator[SparseRows]:
+    def weight_chunks(self, t: int, p: BackoffParameters, words: SparseRows) -> Iterator[SparseRows]:
         """The weights of the neighbour pairs of template ``t``, some rows at a time, given the rows of the words."""
         for _, keys, table in self.pairs_on_disk[t - 1].chunks(self.sizes.rows):
             yield pair_weights(t, keys, table, words, p)
 
 
-class _StoredLadderTables(LadderTables):
-    """Tables of a ladder whose neighbour pairs are on disk, without held-out tokens if there are any."""
+class _StoredBackoffTables(BackoffTables):
+    """Tables of a back-off whose neighbour pairs are on disk, without held-out tokens if there are any."""
 
     def __init__(
         self,
         counted: StoredCounts,
-        preset: LadderPreset,
+        preset: BackoffPreset,
         tables: dict[int, Table],
         held_out: Tokens | None,
         fold: _Fold | None,
@@ -240,10 +240,10 @@ class _StoredLadderTables(LadderTables):
         super().__init__(counted.counts.vocabulary, preset, counted.corpus.word, tables, counted.n_labels)
         self._counted, self._held_out, self._fold = counted, held_out, fold
 
-    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
-        """The ladder as part of a chain model. The tables cannot be used after this, which saves memory."""
+    def compiled(self, p: BackoffParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The back-off as part of a chain model. The tables cannot be used after this, which saves memory."""
         parts = self.row_parts(p)
-        del self.ladder
+        del self.backoff
         _native.release_memory()
         weights = self.template_weights(p, parts[0])
         return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights

@@ -38,14 +38,14 @@ def column_arrays(corpus: Corpus, columns: Iterable[str]) -> list[tuple[Ids, NDA
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Templates, other word functions (the rungs of a back-off ladder), and the numbered features.
+    """Templates, other word functions (the levels of a back-off), and the numbered features.
 
     ``attributes`` are the names of ready-made features. ``joiner`` stands between a key and its value in them: ``:`` as
     in CRFsuite, ``=`` in models of corate 0.1. ``heads`` are the lengths of the keys, as in `corate.corpus.Attributes`.
     """
 
     templates: tuple[Template, ...]
-    rungs: tuple[Atom, ...]
+    levels: tuple[Atom, ...]
     columns: tuple[str, ...]
     map: _native.FeatureMap = field(repr=False)
     attributes: StringTable | None = None
@@ -63,8 +63,8 @@ class Vocabulary:
         return np.full(self.n_attributes, -1, np.int32) if self.heads is None else self.heads
 
     @classmethod
-    def of(cls, templates: Sequence[Template], rungs: Sequence[Atom] = ()) -> Vocabulary:
-        """An empty vocabulary for these templates and rungs.
+    def of(cls, templates: Sequence[Template], levels: Sequence[Atom] = ()) -> Vocabulary:
+        """An empty vocabulary for these templates and levels.
 
         >>> from corate.features.templates import parse
         >>> vocabulary = Vocabulary.of([parse("word[0]"), parse("word[-1]|word[0]")])
@@ -72,12 +72,12 @@ class Vocabulary:
         >>> ids.tolist(), vocabulary.name(17), vocabulary.name(20)
         ([[16, 17, 16, 17], [0, 1, 2, 1]], 'word[0]=be', 'word[-1]|word[0]=be|to')
         """
-        atoms = [*(a for t in templates for a in t.atoms), *rungs]
+        atoms = [*(a for t in templates for a in t.atoms), *levels]
         columns = tuple(dict.fromkeys(a.column for a in atoms))
         functions = list(dict.fromkeys((a.column, a.function) for a in atoms))
         specs = [(columns.index(c), f.kind, f.number, f.text, f.native_table, f.unseen_only) for c, f in functions]
         paths = [[(functions.index((a.column, a.function)), a.offset) for a in t.atoms] for t in templates]
-        return cls(tuple(templates), tuple(rungs), columns, _native.FeatureMap(len(columns), specs, paths))
+        return cls(tuple(templates), tuple(levels), columns, _native.FeatureMap(len(columns), specs, paths))
 
     # -- corpora -------------------------------------------------------------------------------------------------
 
@@ -100,14 +100,14 @@ class Vocabulary:
         values = [self.map.values(f) for f in range(len(self.functions()))]
         keys = [self.map.keys(t) for t in range(len(self.templates))]
         stored = (strings, values, keys)
-        return _restored, (self.templates, self.rungs, stored, self.attributes, self.joiner, self.heads)
+        return _restored, (self.templates, self.levels, stored, self.attributes, self.joiner, self.heads)
 
     def pruned(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, NDArray[np.int64]]:
         """A vocabulary with only the conjunctions in ``keep``, and the old ids of its features in order.
 
         Features of a single atom are always kept, because conjunctions refer to them.
         """
-        fresh = Vocabulary.of(self.templates, self.rungs)
+        fresh = Vocabulary.of(self.templates, self.levels)
         bases, kept, keys = self.bases, [np.arange(self.n_attributes)], []
         for t, template in enumerate(self.templates):
             here = np.arange(bases[t], bases[t + 1])
@@ -132,7 +132,7 @@ class Vocabulary:
 
     def functions(self) -> list[tuple[str, WordFunction]]:
         """The word functions with their columns, in the order of the map."""
-        atoms = [*(a for t in self.templates for a in t.atoms), *self.rungs]
+        atoms = [*(a for t in self.templates for a in t.atoms), *self.levels]
         return list(dict.fromkeys((a.column, a.function) for a in atoms))
 
     def function_index(self, atom: Atom) -> int:
@@ -179,10 +179,10 @@ class Vocabulary:
 
 
 def _restored(
-    templates: Sequence[Template], rungs: Sequence[Atom], stored: tuple[Any, Any, Any], *of_attributes: Any
+    templates: Sequence[Template], levels: Sequence[Atom], stored: tuple[Any, Any, Any], *of_attributes: Any
 ) -> Vocabulary:
     """A vocabulary from its pickle."""
-    found = Vocabulary.of(templates, rungs)
+    found = Vocabulary.of(templates, levels)
     found.map.restore(*stored)
     return replace(found, **dict(zip(("attributes", "joiner", "heads"), of_attributes, strict=True)))
 

@@ -20,7 +20,7 @@ from corate.errors import DataError
 from corate.graphs.engine import Engine, Factor, Given
 from corate.graphs.estimation import ScopeCounts, tree_factors
 from corate.graphs.triangulation import Triangulation
-from corate.graphs.variables import Rows
+from corate.graphs.variables import DataRows
 from corate.rate import Graph
 from corate.types import F64
 
@@ -34,7 +34,7 @@ TOLERANCE = 1e-7
 
 
 def fit_incomplete(
-    rows: Rows,
+    rows: DataRows,
     graph: Graph,
     tree: Triangulation,
     scopes: Sequence[tuple[int, ...]],
@@ -61,7 +61,7 @@ def fit_incomplete(
     return best
 
 
-def _distinct(rows: Rows, variables: Sequence[str]) -> tuple[Given, F64]:
+def _distinct(rows: DataRows, variables: Sequence[str]) -> tuple[Given, F64]:
     """The different rows of the observed variables, and how often each occurs."""
     seen = [i for i, name in enumerate(variables) if name in rows.columns]
     states = np.stack([np.asarray(rows.columns[variables[i]], dtype=np.int32) for i in seen], axis=1)

@@ -20,7 +20,7 @@ from corate import _native
 from corate.errors import ConfigError, DataError
 from corate.graphs.engine import Factor
 from corate.graphs.triangulation import Triangulation
-from corate.graphs.variables import Rows
+from corate.graphs.variables import DataRows
 from corate.types import F64
 
 __all__ = ["ScopeCounts", "aligned", "check_prior", "conditionals", "count_scopes", "tree_factors"]
@@ -56,7 +56,7 @@ def check_prior(prior: float) -> float:
 
 
 def count_scopes(
-    rows: Rows, variables: Sequence[str], sizes: NDArray[np.int64], scopes: Sequence[Sequence[int]], threads: int
+    rows: DataRows, variables: Sequence[str], sizes: NDArray[np.int64], scopes: Sequence[Sequence[int]], threads: int
 ) -> ScopeCounts:
     """Count the cells of the tables over some variables, given by their numbers. No value may be missing."""
     columns = [rows.columns[name] for name in variables]

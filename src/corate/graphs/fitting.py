@@ -19,7 +19,7 @@ from corate.graphs.engine import Factor, edges_of
 from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
 from corate.graphs.triangulation import Triangulation, triangulate
-from corate.graphs.variables import Rows, States, code_column, names_of, rows_of
+from corate.graphs.variables import DataRows, States, code_column, names_of, rows_of
 from corate.rate import Counts, Graph
 from corate.rate.graphs import GraphLike
 from corate.rate.samples import numbers_of
@@ -121,7 +121,7 @@ def fit_model(
     return cls(read, known, factors, tree, counts=counts, record=record | more, memory=options.memory)
 
 
-def refit(model: GraphModel, rows: Rows, threads: int) -> GraphModel:
+def refit(model: GraphModel, rows: DataRows, threads: int) -> GraphModel:
     """The model of its counts and those of more rows."""
     _require_complete(rows, "data")
     old = model._counts
@@ -191,7 +191,7 @@ def _scopes(graph: Graph, tree: Triangulation, method: str) -> list[tuple[int, .
     return [tuple(place[node] for node in clique) for clique in graph.cliques()]
 
 
-def _require_complete(rows: Rows, what: str) -> None:
+def _require_complete(rows: DataRows, what: str) -> None:
     name = rows.missing()
     if name is None:
         return

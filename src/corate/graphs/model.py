@@ -18,7 +18,7 @@ from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.evidence import EvidenceRows, decoded, read_evidence
 from corate.graphs.triangulation import MEMORY, Plan, Triangulation, sizes_of, triangulate
-from corate.graphs.variables import Rows, States, names_of, opened, rows_of
+from corate.graphs.variables import DataRows, States, names_of, opened, rows_of
 from corate.rate import Factorisation, Graph, factorise
 from corate.rate.graphs import GraphLike
 from corate.rate.independence import IndependenceTest
@@ -613,7 +613,7 @@ class GraphModel:
         seen = counts > 0
         return float(parameters * math.log(rows.total) - 2 * (counts[seen] @ logs[seen]))
 
-    def _rows(self, data: Any, weights: Any = None, *, hidden: bool = False) -> Rows:
+    def _rows(self, data: Any, weights: Any = None, *, hidden: bool = False) -> DataRows:
         """Rows of data with the states of this model; ``hidden`` if some variables may be in no column."""
         read = opened(data)
         names = [name for name in self.variables if not hidden or name in names_of(read)]

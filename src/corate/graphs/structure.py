@@ -25,7 +25,7 @@ from corate import _native, portable
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
 from corate.graphs.triangulation import Triangulation
-from corate.graphs.variables import Rows
+from corate.graphs.variables import DataRows
 from corate.rate import Graph
 from corate.rate.independence import IndependenceTest, chi_squared_tail
 from corate.types import F64
@@ -51,7 +51,7 @@ class Tree:
 
     forest: bool = False
 
-    def learn(self, rows: Rows, options: FitOptions) -> Graph:
+    def learn(self, rows: DataRows, options: FitOptions) -> Graph:
         """Learn the graph of some rows; :meth:`corate.GraphModel.fit` calls this method."""
         names = tuple(rows.columns)
         scores = mutual_information(rows, options.threads)
@@ -93,7 +93,7 @@ class Chordal:
         if not 0 < self.level < 1:
             raise ConfigError(f"level must be between 0 and 1, not {self.level}", option="level")
 
-    def learn(self, rows: Rows, options: FitOptions) -> Graph:
+    def learn(self, rows: DataRows, options: FitOptions) -> Graph:
         """Learn the graph of some rows; :meth:`corate.GraphModel.fit` calls this method."""
         return _Growth(self, rows, options).run()
 
@@ -105,7 +105,7 @@ class _Growth:
     worth depends on these neighbours alone, so it is computed again only when they change.
     """
 
-    def __init__(self, options: Chordal, rows: Rows, fit: FitOptions) -> None:
+    def __init__(self, options: Chordal, rows: DataRows, fit: FitOptions) -> None:
         self.options, self.rows, self.memory = options, rows, fit.memory
         self.names = tuple(rows.columns)
         self.sizes = [len(rows.states[name]) for name in self.names]
@@ -181,7 +181,7 @@ def _n_log_n(counts: float | NDArray[np.number[Any]]) -> float:
     return float((counts * portable.log(counts)).sum())
 
 
-def mutual_information(rows: Rows, threads: int) -> F64:
+def mutual_information(rows: DataRows, threads: int) -> F64:
     """Rows times the mutual information of all pairs of variables in nats; the diagonal has the entropies."""
     sizes = np.array([len(states) for states in rows.states.values()], dtype=np.int64)
     columns = list(rows.columns.values())
@@ -245,7 +245,7 @@ def free_parameters(graph: Graph, tree: Triangulation) -> int:
     return sum(math.prod(free[name] for name in part) for part in complete)
 
 
-def independence_tests(rows: Rows, graph: Graph, level: float) -> list[tuple[IndependenceTest, bool]]:
+def independence_tests(rows: DataRows, graph: Graph, level: float) -> list[tuple[IndependenceTest, bool]]:
     """G-squared tests of the independences that a graph claims, and whether each is rejected (Holm's correction).
 
     For every pair without an edge: the two are independent given the neighbours of the one that has fewer.

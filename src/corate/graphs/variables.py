@@ -21,14 +21,14 @@ from corate.rate import Counts
 from corate.rate.graphs import node_name
 from corate.rate.samples import numbers_of
 
-__all__ = ["Rows", "States", "code_column", "names_of", "opened", "rows_of", "state_numbers"]
+__all__ = ["DataRows", "States", "code_column", "names_of", "opened", "rows_of", "state_numbers"]
 
 States = tuple[Hashable, ...]
 Codes = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DataRows:
     """Coded rows: an array of state numbers for each variable, uint8 where nothing is missing and int32 else."""
 
     columns: dict[str, Codes]
@@ -88,7 +88,7 @@ def rows_of(
     *,
     bins: Edges = MappingProxyType({}),
     weights: Any = None,
-) -> Rows:
+) -> DataRows:
     """The states of some variables; ``states`` are those that are known already, ``bins`` the edges of ranges.
 
     ``weights`` are a number for each row, or the name of the column that has them.
@@ -123,7 +123,7 @@ def rows_of(
         )
     if not lengths or lengths == {0}:
         raise DataError("the data has no rows")
-    rows = Rows(columns, found, None)
+    rows = DataRows(columns, found, None)
     return rows if weights is None else replace(rows, weights=_weights(data, weights, have, len(rows)))
 
 
@@ -143,7 +143,7 @@ def _weights(data: Any, weights: Any, have: Mapping[str, Any], n: int) -> NDArra
     return found
 
 
-def _counted(data: Counts, names: Sequence[str], states: Mapping[str, Sequence[Hashable]]) -> Rows:
+def _counted(data: Counts, names: Sequence[str], states: Mapping[str, Sequence[Hashable]]) -> DataRows:
     data.require(names)
     columns, found = {}, {}
     for name in names:
@@ -152,7 +152,7 @@ def _counted(data: Counts, names: Sequence[str], states: Mapping[str, Sequence[H
         codes = np.asarray(data.rows[:, data.variables.index(name)], dtype=np.int32)
         columns[name] = codes if known is None else state_numbers(list(own), name, tuple(known))[codes]
         found[name] = tuple(own if known is None else known)
-    return Rows({name: _narrow(codes, len(found[name])) for name, codes in columns.items()}, found, data.weights)
+    return DataRows({name: _narrow(codes, len(found[name])) for name, codes in columns.items()}, found, data.weights)
 
 
 def code_column(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.display import count, told
+from corate.display import count, in_words
 from corate.model.tagger import Tagger
 from corate.model.weights import rate_scale
 from corate.pages.colours import hues
@@ -57,7 +57,7 @@ def description(tagger: Tagger) -> list[tuple[str, str]]:
 
 def _told(key: str, value: Any) -> str:
     """A value of a record as text. The lattice is the one that was used, which need not be the one of the option."""
-    return f"{value}: {_LATTICES[value]}" if key == "lattice" and value in _LATTICES else told(value)
+    return f"{value}: {_LATTICES[value]}" if key == "lattice" and value in _LATTICES else in_words(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from corate.corpus import StringTable
 from corate.corpus.attributes import JOINER, OLD_JOINER
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.counting.word_pairs import WordPairCounts
-from corate.display import told
+from corate.display import in_words
 from corate.errors import Argument, FeatureError, ModelError, placed
 from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
@@ -114,7 +114,7 @@ def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[st
         "order": tagger.model.order,
         "columns": list(tagger.columns),
         "templates": [str(t) for t in tagger.vocabulary.templates],
-        "rungs": [str(a) for a in tagger.vocabulary.rungs],
+        "rungs": [str(a) for a in tagger.vocabulary.levels],
         "needs_function": tagger.function is not None,
         "bins": None if tagger.bins is None else {k: list(v) for k, v in tagger.bins.edges.items()},
         "record": {name: value for name, value in tagger.record.items() if name not in _NOT_STORED},
@@ -228,7 +228,7 @@ def _get_record(header: dict[str, Any]) -> dict[str, Any]:
     for name, kind in _KINDS.items():
         if not isinstance(record.get(name), kind | None):
             raise ModelError(
-                f"the record of the training has {name} {told(record[name])[:80]!r}; train the model again"
+                f"the record of the training has {name} {in_words(record[name])[:80]!r}; train the model again"
             )
     return {name: value for name, value in record.items() if name not in _NOT_STORED}
 
@@ -266,7 +266,7 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
         _put_strings(tensors, "attributes", vocabulary.attributes)
         if vocabulary.joiner != OLD_JOINER:
             header["joiner"] = vocabulary.joiner
-    lexicons = lexicons_of(vocabulary.templates, vocabulary.rungs)
+    lexicons = lexicons_of(vocabulary.templates, vocabulary.levels)
     header["lexicons"] = list(lexicons)
     for i, lexicon in enumerate(lexicons.values()):
         _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)
@@ -285,8 +285,8 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
         for i, name in enumerate(_get_texts(header, "lexicons"))
     }
     templates = [parse(text, lexicons=lexicons) for text in _get_texts(header, "templates")]
-    rungs = [parse(text, lexicons=lexicons).atoms[0] for text in _get_texts(header, "rungs")]
-    vocabulary = Vocabulary.of(templates, rungs)
+    levels = [parse(text, lexicons=lexicons).atoms[0] for text in _get_texts(header, "rungs")]
+    vocabulary = Vocabulary.of(templates, levels)
     none = StringTable.intern([])[0]
     values = [
         none if function.name == "identity" else _get_strings(tensors, f"values.{i}")
@@ -320,8 +320,8 @@ def _get_heads(tensors: Tensors, names: StringTable) -> NDArray[np.int32]:
 
 def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half: bool) -> None:
     header["model"] = {
-        "rungs": list(model.rungs),
-        "rung_bases": list(model.rung_bases),
+        "rungs": list(model.levels),
+        "rung_bases": list(model.level_bases),
         "word_column": model.word_column,
         "all_labels": model.all_labels,
         "floor": model.floor,

@@ -5,7 +5,7 @@
 Models of the second order also have scores of three labels in a row.
 
 A node score is the sum of a counted row, a bias per label, and sparse weights of features. The row belongs to the word;
-for an unseen word it is a mixture of the rungs of a back-off ladder. Edge scores are sparse too. Methods differ in how
+for an unseen word it is a mixture of the levels of a back-off. Edge scores are sparse too. Methods differ in how
 they estimate these scores; decoding and storage are the same for all.
 """
 
@@ -36,7 +36,7 @@ PAIR_FLOOR = float(portable.log(1e-6))
 class UnseenRule:
     """How the row of an unseen word is mixed from label shares of its contexts; see ``native/decoding/engine.h``.
 
-    ``k`` has the smoothing constant of each rung. The scores are ``scale * log P(y) + shift``, for labels at least
+    ``k`` has the smoothing constant of each level. The scores are ``scale * log P(y) + shift``, for labels at least
     ``threshold`` times as probable as the best label, and at most ``cap`` of them.
     """
 
@@ -58,9 +58,9 @@ class WordPairs:
     counts: WordPairCounts
     scale: float = 1.0
 
-    def native(self, vocabulary: Vocabulary, rung: int, n_labels: int) -> _native.EdgeFeatureWeights:
-        """The scores of the pairs of words, whose classes are the values of the function ``rung``."""
-        pairs = self.counts.native(vocabulary.map.values_of(rung), n_labels)
+    def native(self, vocabulary: Vocabulary, level: int, n_labels: int) -> _native.EdgeFeatureWeights:
+        """The scores of the pairs of words, whose classes are the values of the function ``level``."""
+        pairs = self.counts.native(vocabulary.map.values_of(level), n_labels)
         # Half of FORBIDDEN: sums of scores round, and no edge score comes close to it.
         return _native.EdgeFeatureWeights(pairs, self.scale, PAIR_FLOOR, FORBIDDEN / 2 * self.scale)
 
@@ -69,14 +69,14 @@ class WordPairs:
 class ChainModel:
     """The scores of a chain model, by the ids of a vocabulary.
 
-    ``rows`` has a row for each known word, then for each context of each rung (starting at ``rung_bases``), and finally
-    the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of unseen
-    words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
+    ``rows`` has a row for each known word, then for each context of each level (starting at ``level_bases``), and
+    finally the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of
+    unseen words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
     counts. Without rows, every label is a candidate everywhere or, with ``by_features``, every label that a feature of
     the token has a weight for (all of them if there is none). ``weights`` has a row for each feature. So has
     ``edge_weights`` if edges depend on the observation; its labels are `LabelPairs`. With ``parts``,
     ``weights`` also has scores of parts of labels: its label K + p is part p. With ``word_pairs``, edges depend on the
-    words. Then the first rung gives the classes of words, and ``edges`` are for pairs of words without a probability.
+    words. Then the first level gives the classes of words, and ``edges`` are for pairs of words without a probability.
     """
 
     labels: StringTable
@@ -84,8 +84,8 @@ class ChainModel:
     weights: SparseRows
     bias: F32
     rows: SparseRows = field(default_factory=SparseRows)
-    rungs: tuple[int, ...] = ()
-    rung_bases: tuple[int, ...] = ()
+    levels: tuple[int, ...] = ()
+    level_bases: tuple[int, ...] = ()
     word_column: int = 0
     all_labels: bool = False
     floor: float = -12.0
@@ -110,7 +110,7 @@ class ChainModel:
         if self.unseen is None:
             return replace(self, rows=self.rows.scaled(weight))
         scores = self.rows.scores.copy()
-        scores[: self.rows.offsets[self.rung_bases[0]]] *= np.float32(weight)
+        scores[: self.rows.offsets[self.level_bases[0]]] *= np.float32(weight)
         rule = replace(self.unseen, scale=weight * self.unseen.scale, shift=weight * self.unseen.shift)
         return replace(self, rows=replace(self.rows, scores=scores), unseen=rule)
 
@@ -136,7 +136,7 @@ class ChainModel:
         if self.word_pairs is None:
             return _native.EdgeFeatureWeights(*self.edge_weights.arrays()) if len(self.edge_weights) else None
         try:
-            return self.word_pairs.native(vocabulary, self.rungs[0], len(self.labels))
+            return self.word_pairs.native(vocabulary, self.levels[0], len(self.labels))
         except (ValueError, IndexError) as error:
             raise ModelError(f"the model's pairs of words do not fit together: {error}; train it again") from None
 
@@ -177,8 +177,8 @@ class ChainModel:
                 self.bias,
                 self.word_column,
                 self.rows.arrays(),
-                list(self.rungs),
-                list(self.rung_bases),
+                list(self.levels),
+                list(self.level_bases),
                 self.weights.arrays(),
                 self.edge_weights.arrays(),
                 vocabulary.n_attributes,

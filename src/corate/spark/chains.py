@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
+from corate.counting.backoff import BackoffParameters
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, Tokens
-from corate.counting.ladder import LadderParameters
-from corate.counting.pooling import Pool
+from corate.counting.pooling import PooledExperts
 from corate.counting.triples import triple_counts, triple_rows
 from corate.features.templates import Template
 from corate.label_pairs import LabelPairs
@@ -44,7 +44,7 @@ from corate.training.items import Items
 from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod
 from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts, preset_of
+from corate.training.start_from_counts import InitialScoresFromCounts, preset_of
 from corate.types import F32, F64
 
 if TYPE_CHECKING:
@@ -61,24 +61,24 @@ MOST_KEPT_TOKENS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Layout:
+class FeatureLayout:
     """The edge features with label pairs, and the label triples that have weights, as ascending numbers."""
 
     edges: Keys
     triples: Keys
     triple_counts: Keys
 
-    def merged(self, other: Layout) -> Layout:
+    def merged(self, other: FeatureLayout) -> FeatureLayout:
         """The layout of both."""
         triples = sums_by_key([self.triples, other.triples], [self.triple_counts, other.triple_counts])
-        return Layout(np.union1d(self.edges, other.edges), *triples)
+        return FeatureLayout(np.union1d(self.edges, other.edges), *triples)
 
 
-NO_LAYOUT = Layout(*(np.zeros(0, np.int64) for _ in range(3)))
+NO_LAYOUT = FeatureLayout(*(np.zeros(0, np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True)
-class SharedStart:
+class SharedInitialScores:
     """What all workers start from."""
 
     method: ChainMethod
@@ -88,27 +88,27 @@ class SharedStart:
     base: str
     parts: LabelParts | None
     costs: LatticeCosts | None
-    fitted: tuple[LadderParameters, Pool | None]
+    fitted: tuple[BackoffParameters, PooledExperts | None]
     seed: int
 
     @classmethod
-    def of(cls, method: ChainMethod, start: StartFromCounts) -> SharedStart:
+    def of(cls, method: ChainMethod, start: InitialScoresFromCounts) -> SharedInitialScores:
         """The start on the driver, without its sample of sentences."""
         asked = start.node_templates | start.edge_templates
         templates = tuple(compress(start.vocabulary.templates, asked))
-        fitted, seed = (start.ladder, start.pool), start.counted.seed
+        fitted, seed = (start.backoff, start.pool), start.counted.seed
         return cls(
             method, start.counts, start.word or "", templates, start.base, start.parts, start.costs, fitted, seed
         )
 
-    def start(self) -> StartFromCounts:
+    def start(self) -> InitialScoresFromCounts:
         """The start on a worker, without sentences of its own."""
         tokens = _no_tokens(self.counts)
         counted = CountedCorpus(self.counts, tokens, self.word, (preset_of(self.base),), self.seed, folds=[])
         context = RunContext(1, self.seed)
         options: dict[str, Any] = {"base": self.base, "all_labels": self.method.all_labels, "parts": self.parts}
         options |= {"costs": self.costs, "fitted": self.fitted}
-        return StartFromCounts(counted, self.templates, context=context, **options)
+        return InitialScoresFromCounts(counted, self.templates, context=context, **options)
 
 
 def _no_tokens(counts: Counts) -> Tokens:
@@ -117,7 +117,9 @@ def _no_tokens(counts: Counts) -> Tokens:
     return Tokens(features, none, none, np.zeros(1, np.int64))
 
 
-def training_of(method: ChainMethod, start: StartFromCounts, tokens: int, layout: Layout) -> ChainTraining:
+def training_of(
+    method: ChainMethod, start: InitialScoresFromCounts, tokens: int, layout: FeatureLayout
+) -> ChainTraining:
     """Training on the sentences of many partitions, whose number of tokens and layout of weights are given."""
     size, rows = (start.n_labels + 1) ** 2, int(start.vocabulary.bases[-1])
     edges = SparseRows()
@@ -131,14 +133,14 @@ def training_of(method: ChainMethod, start: StartFromCounts, tokens: int, layout
     return replace(training, p=replace(training.p, independent=False))
 
 
-def own_layout(training: ChainTraining, tokens: Tokens) -> Layout:
+def own_layout(training: ChainTraining, tokens: Tokens) -> FeatureLayout:
     """The layout that some sentences need."""
     start, none = training.start, np.zeros(0, np.int64)
     k = start.n_labels
     edges = edge_rows(tokens, start.vocabulary, start.edge_templates, k).keys(len(LabelPairs(k)))
     if training.order == 1:
-        return Layout(edges, none, none)
-    return Layout(edges, *triple_counts(tokens, k, boundaries=training.method.boundaries))
+        return FeatureLayout(edges, none, none)
+    return FeatureLayout(edges, *triple_counts(tokens, k, boundaries=training.method.boundaries))
 
 
 # -- on workers ------------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ class Shared:
         return _trainings[key]
 
 
-_starts: dict[str, StartFromCounts] = {}
+_starts: dict[str, InitialScoresFromCounts] = {}
 _trainings: dict[tuple[str, bool], ChainTraining] = {}
 _kept: dict[str, Items] = {}  # by the content of the sentences
 
@@ -180,7 +182,7 @@ def _corpus(batches: Iterator[Any], source: Where) -> Corpus | None:
 def _tokens_of(training: ChainTraining, corpus: Corpus) -> Tokens:
     """The sentences of a partition as ids."""
     counted = training.start
-    assert isinstance(counted, StartFromCounts)
+    assert isinstance(counted, InitialScoresFromCounts)
     return counted.counts.tokens_of(corpus, counted.word or "")
 
 
@@ -215,8 +217,8 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _FindLayout(_Task):
-    def result(self, training: ChainTraining, corpus: Corpus) -> Layout:
+class _FindFeatureLayout(_Task):
+    def result(self, training: ChainTraining, corpus: Corpus) -> FeatureLayout:
         return own_layout(training, _tokens_of(training, corpus))
 
 
@@ -288,11 +290,11 @@ class Cluster:
     shared: Shared
 
     @classmethod
-    def of(cls, df: DataFrame, source: Where, start: SharedStart) -> Cluster:
+    def of(cls, df: DataFrame, source: Where, start: SharedInitialScores) -> Cluster:
         """Send a start to the workers."""
         return cls(df, source, Shared(df.sparkSession.sparkContext.broadcast(start), uuid.uuid4().hex))
 
-    def with_layout(self, layout: Layout) -> Cluster:
+    def with_layout(self, layout: FeatureLayout) -> Cluster:
         """Send the layout of the weights, too."""
         return replace(self, shared=replace(self.shared, layout=self.sent(layout)))
 
@@ -312,12 +314,17 @@ class Cluster:
 
 
 def fit_on_cluster(
-    df: DataFrame, where: Where, rounds: int | None, method: ChainMethod, start: StartFromCounts, context: RunContext
+    df: DataFrame,
+    where: Where,
+    rounds: int | None,
+    method: ChainMethod,
+    start: InitialScoresFromCounts,
+    context: RunContext,
 ) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
     """Find the layout of the weights in a pass over the data, then fit them by mixing or by gradients."""
     context.progress(ProgressEvent("counting label pairs"))
-    cluster = Cluster.of(df, where, SharedStart.of(method, start))
-    layout = cluster.reduced(_FindLayout(cluster.shared, where), Layout.merged)
+    cluster = Cluster.of(df, where, SharedInitialScores.of(method, start))
+    layout = cluster.reduced(_FindFeatureLayout(cluster.shared, where), FeatureLayout.merged)
     cluster = cluster.with_layout(layout)
     training = training_of(method, start, start.counts.tokens, layout)
     rounds = (rounds or training.p.passes) if training.method.optimizer == "adagrad" else None

@@ -180,15 +180,15 @@ class SparkSource(Source):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count the features of templates, and what the ladders need. The counts are in canonical order."""
-        wanted, derived, rungs = counted_templates(templates, presets, self.word)
+        """Count the features of templates, and what the back-offs need. The counts are in canonical order."""
+        wanted, derived, levels = counted_templates(templates, presets, self.word)
         counts, sentences = self._counted(wanted)
         known = lexicons_of(templates)
-        for column in dict.fromkeys(atom.column for atom in rungs if atom.function.learns):
+        for column in dict.fromkeys(atom.column for atom in levels if atom.function.learns):
             if usual_name(column) not in known:
                 rows, strings = labels_by_word(counts, column), counts.vocabulary.strings(column)
                 known[usual_name(column)] = usual_labels_of_counts(column, strings, rows.arrays(), counts.labels)
-        counts = canonical(counts, [atom.with_lexicons(known) for atom in rungs], derived)
+        counts = canonical(counts, [atom.with_lexicons(known) for atom in levels], derived)
         sample = counts.tokens_of(sentences, self.word)
         folds = first_slices(sample.offsets, counts.tokens, counts.sentences)
         return CountedCorpus(counts, sample, self.word, presets, self.context.seed, folds=folds)

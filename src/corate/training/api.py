@@ -399,7 +399,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
     if old.attributes is None:
         ready = replace(ready, attributes=None)
-    fresh, tokens = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
+    fresh, tokens = Counts.of(ready, Vocabulary.of(old.templates, old.levels), tagger.record.get("word"))
     if tagger.counts.word_pairs is not None:
         fresh = fresh.with_word_pairs(tokens)
     counts = tagger.counts.merged(fresh)

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Tokens, TokenStore
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.errors import ConfigError, DataError
@@ -41,11 +41,11 @@ from corate.training.held_out_results import held_out_results
 from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import ChainMethod
-from corate.training.prepared import FittedModel, Prepared, filled_rows
+from corate.training.prepared import FittedModel, TrainingData, filled_rows
 from corate.training.source import MemorySource
-from corate.training.start import HeldOutSet, RunContext, Start
-from corate.training.start_from_counts import StartFromCounts
-from corate.training.start_from_model import StartFromModel
+from corate.training.start import HeldOutSet, InitialScores, RunContext
+from corate.training.start_from_counts import InitialScoresFromCounts
+from corate.training.start_from_model import InitialScoresFromModel
 from corate.types import F32
 
 __all__ = ["LEAST_TRIPLES", "ChainTraining", "WeightLayout", "fit"]
@@ -72,7 +72,7 @@ class WeightLayout:
     triples: SparseRows
 
     @classmethod
-    def of(cls, method: ChainMethod, start: Start, order: int) -> WeightLayout:
+    def of(cls, method: ChainMethod, start: InitialScores, order: int) -> WeightLayout:
         """The layout for the tokens of a start."""
         tokens, k = start.tokens, start.n_labels
         triples = SparseRows()
@@ -87,7 +87,7 @@ class ChainTraining:
     """Training by one method with chosen parameters, from counts or from a model."""
 
     method: ChainMethod
-    start: Start
+    start: InitialScores
     context: RunContext
     storage: Storage
     p: ChainParameters
@@ -102,7 +102,7 @@ class ChainTraining:
     def of(
         cls,
         method: ChainMethod,
-        start: Start,
+        start: InitialScores,
         context: RunContext | None = None,
         storage: Storage = IN_MEMORY,
         layout: WeightLayout | None = None,
@@ -142,7 +142,7 @@ class ChainTraining:
 
     @property
     def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `Start`."""
+        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
         return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
     @property
@@ -168,12 +168,12 @@ class ChainTraining:
 
     # -- items ---------------------------------------------------------------------------------------------------
 
-    def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
+    def items(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Items:
         """Sentences as items to train on, or to label if ``training`` is false."""
         arrays = self.arrays(tokens, tables, training=training)
         return Items(self.chains(arrays), tokens, arrays)
 
-    def arrays(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> ItemArrays:
+    def arrays(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> ItemArrays:
         """The arrays of sentences to train on, or to label if ``training`` is false."""
         start, n = self.start, len(tokens.labels)
         candidates = None
@@ -185,7 +185,7 @@ class ChainTraining:
         else:
             found = candidates.find(tokens.labels)
             gold = np.where(found < 0, -1, found - candidates.offsets[:-1]).astype(np.int32)
-            base = candidates.ladder
+            base = candidates.backoff
         if not training:
             gold = np.zeros(n, np.int32)
         elif self.label_weights is not None:
@@ -198,8 +198,10 @@ class ChainTraining:
             if not kept.all():
                 edges = offsets_of(kept)[edges[0]], edges[1][kept]
         pruned = None if self.full or candidates is None else candidates.arrays()
-        lost = None if candidates is None else candidates.lost
-        return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, lost)
+        pruned_gold = None if candidates is None else candidates.pruned_gold
+        return ItemArrays(
+            tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, pruned_gold
+        )
 
     def chains(self, arrays: ItemArrays) -> _native.Chains:
         """The native items of arrays."""
@@ -266,12 +268,14 @@ class ChainTraining:
         held_out = self.start.held_out_set()
         correct_tokens = None if held_out is None else training._held_out_correct(held_out)
         fitted = training.fit(items, training.method.name, correct_tokens)
-        return training.finished(fitted, items.lost)
+        return training.finished(fitted, items.pruned_gold)
 
-    def finished(self, fitted: Fitted, lost: NDArray[np.int64] | None = None) -> tuple[ChainModel, dict[str, Any]]:
+    def finished(
+        self, fitted: Fitted, pruned_gold: NDArray[np.int64] | None = None
+    ) -> tuple[ChainModel, dict[str, Any]]:
         """The model of fitted weights, and a record of what was chosen and measured.
 
-        ``lost`` are the labels that pruning lost in training, None without pruning.
+        ``pruned_gold`` are the labels that pruning lost in training, None without pruning.
         """
         self.context.progress(ProgressEvent("building the model"))
         model = self.model(fitted.weights)
@@ -281,7 +285,7 @@ class ChainTraining:
             "optimizer": self.method.optimizer,
             "lattice": self.lattice,
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
-            **({} if lost is None else {"pruned_labels": _shares(lost)}),
+            **({} if pruned_gold is None else {"pruned_labels": _shares(pruned_gold)}),
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": model.order,
@@ -385,7 +389,7 @@ class ChainTraining:
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),
             "lattice": self.lattice,
-            **({} if items.lost is None else {"pruned_labels": _shares(items.lost)}),
+            **({} if items.pruned_gold is None else {"pruned_labels": _shares(items.pruned_gold)}),
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": self.order,
@@ -420,7 +424,7 @@ class ChainTraining:
         return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
 
 
-def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> int:
+def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights) -> int:
     """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
 
     A model that is trained further keeps its order.
@@ -443,19 +447,19 @@ def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> i
     return order
 
 
-def _shares(lost: NDArray[np.int64]) -> dict[str, float]:
+def _shares(pruned_gold: NDArray[np.int64]) -> dict[str, float]:
     """The shares of known labels that pruning lost: of all words, and of unseen words."""
-    shares = lost[::2] / np.maximum(lost[1::2], 1)
+    shares = pruned_gold[::2] / np.maximum(pruned_gold[1::2], 1)
     return {"all": round(float(shares[0]), 5), "unseen_words": round(float(shares[1]), 5)}
 
 
-def fit(method: ChainMethod, data: Prepared, context: RunContext) -> FittedModel:
+def fit(method: ChainMethod, data: TrainingData, context: RunContext) -> FittedModel:
     """Train on whole sentences, from counts or from a model, and leave out rare and idle features."""
-    start: Start
+    start: InitialScores
     if data.origin is None:
-        start = StartFromCounts.of(method, data, context, choose_parts(method, data.source.names.to_list()))
+        start = InitialScoresFromCounts.of(method, data, context, choose_parts(method, data.source.names.to_list()))
     else:
-        start = StartFromModel(data.origin, cast(MemorySource, data.source), held_out=data.held_out)
+        start = InitialScoresFromModel(data.origin, cast(MemorySource, data.source), held_out=data.held_out)
     training, model, record = (data.fit or partial(_fit_items, data.source.storage))(method, start, context)
     if data.scaling is not None:
         model = data.scaling.undo(model)
@@ -468,7 +472,7 @@ def fit(method: ChainMethod, data: Prepared, context: RunContext) -> FittedModel
 
 
 def _fit_items(
-    storage: Storage, method: ChainMethod, start: Start, context: RunContext
+    storage: Storage, method: ChainMethod, start: InitialScores, context: RunContext
 ) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
     """Train on the items that a source stores."""
     training = ChainTraining.of(method, start, context, storage)

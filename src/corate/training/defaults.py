@@ -1,6 +1,6 @@
 """Defaults that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
 
-The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`, because both
+The order is chosen in :mod:`corate.training.chains`, and the back-off in :mod:`corate.training.empirical`, because both
 depend on what has been counted.
 """
 
@@ -57,8 +57,8 @@ INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
 #: words of the training text by heart, and the features learn more from the neighbours of a word.
 CLOSED_TEXT, OPEN_TEXT = 0.02, 0.08
 CLOSED_TEMPER, CLOSED_PASSES, CLOSED_RATE = 0.4, 3, 0.12
-#: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
-#: more to learn, and the base is less accurate.
+#: The step size and the weight of the base scores from the base pooled if there are no words: without a back-off there
+#: is more to learn, and the base is less accurate.
 WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
@@ -116,7 +116,7 @@ def choose_scheme(constrain: str | None, source: Source) -> str | None:
 def choose_base(method: FittedMethod, source: Source, templates: Sequence[Template], *, few: bool) -> str:
     """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
-    Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
+    Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a back-off of words.
     """
     if method.base is not None:
         return method.base

@@ -34,7 +34,7 @@ from corate.training.problem import NodeItems, split_by_half
 from corate.training.separate import PAIR_TOKENS, Sample, SeparateTraining
 from corate.training.source import Presets, Source
 from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_counts import InitialScoresFromCounts
 
 __all__ = ["DiskSource", "OnDisk"]
 
@@ -103,7 +103,7 @@ class DiskSource(Source):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count the features of templates, and what the ladders need."""
+        """Count the features of templates, and what the back-offs need."""
         stored, k = self.stored, len(self.names)
         vocabulary = vocabulary_of(templates, presets, stored.word, self.lexicons)
         tokens = self._tokens(vocabulary, context)
@@ -181,8 +181,8 @@ class OnDisk:
             yield sentences
 
 
-def _on_disk(training: ChainTraining | SeparateTraining) -> tuple[StartFromCounts, StoredTokens]:
+def _on_disk(training: ChainTraining | SeparateTraining) -> tuple[InitialScoresFromCounts, StoredTokens]:
     """The start and the tokens of a training whose tokens were counted by `DiskSource`."""
-    assert isinstance(training.start, StartFromCounts)
+    assert isinstance(training.start, InitialScoresFromCounts)
     assert isinstance(training.tokens, StoredTokens)
     return training.start, training.tokens

@@ -105,7 +105,7 @@ class StoredItems:
 
     def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: ChainTraining) -> None:
         self.tokens, self.pieces, self.training = tokens, pieces, training
-        self.lost: Numbers | None = None  # the labels that pruning lost
+        self.pruned_gold: Numbers | None = None  # the labels that pruning lost
         self.size = len(training.initial_vector())
         self._files = PieceFiles(folder)
         self._visits = np.zeros(len(training.slots), np.int64)
@@ -116,8 +116,8 @@ class StoredItems:
         self._visits += _native.occurrences(arrays.features[1], len(self._visits))
         if arrays.edges is not None:
             self._edge_visits += _native.occurrences(arrays.edges[1], len(self._edge_visits))
-        if arrays.lost is not None:
-            self.lost = arrays.lost if self.lost is None else self.lost + arrays.lost
+        if arrays.pruned_gold is not None:
+            self.pruned_gold = arrays.pruned_gold if self.pruned_gold is None else self.pruned_gold + arrays.pruned_gold
         self._files.add(_flat(arrays))
 
     def arrays(self, piece: int) -> ItemArrays:
@@ -221,7 +221,7 @@ class StoredNodes:
             ids[np.repeat(kept, lengths)],
             offsets_of(widths[kept]),
             candidates.labels[own],
-            candidates.ladder[own],
+            candidates.backoff[own],
             problem.gold[kept],
         ]
         self._files.add(arrays)

@@ -1,11 +1,11 @@
 """Empirical training (SP1 of the paper, section "Fully Empirical"): every factor is estimated by counting.
 
-    node_j(y) = log P(y | x_j)                        by a back-off ladder, or pooled over any templates
+    node_j(y) = log P(y | x_j)                        by a back-off, or pooled over any templates
     edge(y, y') = log P(y, y') / (P(y) P(y'))         the co-occurrence rate of neighbouring labels
 
-Features are counted in one pass. A few settings are then tuned on held-out tokens. If the user has not chosen a ladder,
-the one with the highest likelihood of these tokens is taken. The model stores the raw counts, so that more data can be
-added later.
+Features are counted in one pass. A few settings are then tuned on held-out tokens. If the user has not chosen a
+back-off, the one with the highest likelihood of these tokens is taken. The model stores the raw counts, so that more
+data can be added later.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import numpy as np
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counting.counted_corpus import CountedCorpus
-from corate.counting.counts import Counts, PairCounts, Tokens
-from corate.counting.ladder import (
+from corate.counting.backoff import (
     DEFAULT,
     FLOOR,
     MOST_CANDIDATES,
     PAPER,
-    LadderParameters,
-    LadderPreset,
-    LadderTables,
+    BackoffParameters,
+    BackoffPreset,
+    BackoffTables,
 )
-from corate.counting.ladder_tuning import TunedLadder, measure_candidates, tune_ladder
+from corate.counting.backoff_tuning import TunedBackoff, measure_candidates, tune_backoff
+from corate.counting.counted_corpus import CountedCorpus
+from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import (
     Candidates,
     Features,
@@ -46,22 +46,22 @@ from corate.features.templates import Template
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
-from corate.training.empirical_model import POOLED_FULL_LABELS, given_parameters, ladder_model, pooled_model
+from corate.training.empirical_model import POOLED_FULL_LABELS, backoff_model, given_parameters, pooled_model
 from corate.training.options import Empirical
-from corate.training.prepared import FittedModel, Prepared, filled_rows
+from corate.training.prepared import FittedModel, TrainingData, filled_rows
 from corate.training.source import Source, Streams
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining", "fit"]
+__all__ = ["BACKOFF_PRESETS", "EmpiricalTraining", "fit"]
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
 WEIGHT_TOKENS = 15_000
 PAIR_FIT_TOKENS = 60_000
 #: The most labels of a pool. The cost of fitting their biases grows with the cube of the labels.
 MOST_POOLED_LABELS = 5000
-#: The ladders that are tuned for each choice of the user. A pool contains a ladder.
-PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
+#: The back-offs that are tuned for each choice of the user. A pool contains a back-off.
+BACKOFF_PRESETS: dict[str | None, tuple[BackoffPreset, ...]] = {
     None: (DEFAULT, PAPER),
     "default": (DEFAULT,),
     "paper": (PAPER,),
@@ -70,8 +70,8 @@ PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """A trained ladder or pool: a function that builds its model, its settings, and its scores on held-out tokens.
+class Trial:
+    """A trained back-off or pool: a function that builds its model, its settings, and its scores on held-out tokens.
 
     ``build`` also returns the parts of the model file that stay on disk, None if it is all in memory.
     """
@@ -84,7 +84,7 @@ class Choice:
 
 
 class EmpiricalTraining:
-    """Trains the chosen ladder on a counted corpus, or the best of all ladders and a pool."""
+    """Trains the chosen back-off on a counted corpus, or the best of all back-offs and a pool."""
 
     @classmethod
     def of(
@@ -98,9 +98,9 @@ class EmpiricalTraining:
         """Count the corpus of a source."""
         ladder, context = method.ladder, context or RunContext()
         if source.word is None and source.attributes is not None and ladder in ("default", "paper"):
-            raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
+            raise FeatureError(f"the {ladder} back-off needs words, and the data has none; use the back-off 'pooled'")
         if ladder == "pooled" and not templates and source.attributes is None and source.word is not None:
-            raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
+            raise FeatureError("the pooled back-off needs features; choose a preset or give templates")
         if method.pairs == "words" and templates:
             raise FeatureError("the pairs 'words' use no features; leave features out")
         ready = bool(templates) or source.attributes is not None
@@ -108,7 +108,7 @@ class EmpiricalTraining:
         if not pooled and source.attributes is not None:
             source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
-        presets = PRESETS_OF_LADDERS[ladder]
+        presets = BACKOFF_PRESETS[ladder]
         counted = source.count(templates if pooled else (), presets, context, held_out)
         return cls(method, source, counted, context, pooled=pooled)
 
@@ -151,40 +151,40 @@ class EmpiricalTraining:
         counts = self.counted.counts
         return replace(counts, word_pairs=self._word_pairs) if self.method.pairs == "words" else counts
 
-    def _tuned(self) -> list[Choice]:
-        """The ladders and the pool to choose from."""
-        choices: list[Choice] = []
-        tuned: LadderParameters | None = None
+    def _tuned(self) -> list[Trial]:
+        """The back-offs and the pool to choose from."""
+        choices: list[Trial] = []
+        tuned: BackoffParameters | None = None
         for preset in self.counted.presets:
-            found = tune_ladder(self.counted, preset, self.given, self.context.progress)
+            found = tune_backoff(self.counted, preset, self.given, self.context.progress)
             tuned = found.parameters if preset is DEFAULT else tuned
             choices.append(self._choice(preset, found))
         if self.pooled:
             choices.append(self._pool(tuned))
         return choices[-1:] if self.ladder == "pooled" else choices
 
-    def _with_word_pairs(self) -> Choice:
-        """The paper's ladder with pairs of words, which has nothing to tune."""
-        start = replace(LadderParameters.of(PAPER), cap=MOST_CANDIDATES)
-        choice = self._choice(PAPER, TunedLadder(replace(start, **self.given), None, None))
+    def _with_word_pairs(self) -> Trial:
+        """The paper's back-off with pairs of words, which has nothing to tune."""
+        start = replace(BackoffParameters.of(PAPER), cap=MOST_CANDIDATES)
+        choice = self._choice(PAPER, TunedBackoff(replace(start, **self.given), None, None))
         return replace(choice, settings={"pairs": "words", **choice.settings})
 
-    def _summary(self, choices: list[Choice]) -> dict[str, Any]:
+    def _summary(self, choices: list[Trial]) -> dict[str, Any]:
         measured = {c.name: {"accuracy": c.accuracy, "log_loss": c.log_loss} for c in choices if c.accuracy is not None}
         tokens = sum(len(h.tokens.labels) for h in self.counted.held_out) if measured else 0
         return {"tokens": tokens, "ladders": measured}
 
-    def _choice(self, preset: LadderPreset, tuned: TunedLadder) -> Choice:
+    def _choice(self, preset: BackoffPreset, tuned: TunedBackoff) -> Trial:
         def build() -> tuple[ChainModel, Streams | None]:
             p, tables = tuned.parameters, self.counted.all_tables(preset)
-            model = ladder_model(self.counts, preset, p, self.word or "", self.method.all_labels, tables)
+            model = backoff_model(self.counts, preset, p, self.word or "", self.method.all_labels, tables)
             return model, self.source.streamed(self.counted, preset, p, model)
 
-        return Choice(preset.name, asdict(tuned.parameters), tuned.accuracy, tuned.log_loss, build)
+        return Trial(preset.name, asdict(tuned.parameters), tuned.accuracy, tuned.log_loss, build)
 
     # -- pooling -------------------------------------------------------------------------------------------------
 
-    def _pool(self, tuned: LadderParameters | None) -> Choice:
+    def _pool(self, tuned: BackoffParameters | None) -> Trial:
         """Fit the pool's weights and edges on tokens, each left out of the counts. Evaluate it on held-out tokens."""
         counts, prior = self.counts, label_prior(self.counts)
         bases = counts.vocabulary.bases
@@ -192,7 +192,7 @@ class EmpiricalTraining:
         p = None if tuned is None else replace(tuned, threshold=1e-5, cap=12)
         full = None if p is None else self.counted.all_tables(DEFAULT)
 
-        def candidates(tokens: Tokens, tables: LadderTables | None, left_out: Ids | None) -> Candidates:
+        def candidates(tokens: Tokens, tables: BackoffTables | None, left_out: Ids | None) -> Candidates:
             if tables is None or p is None:
                 return Candidates.all_labels(len(tokens.labels), self.n_labels)
             parts = tables.parts(p, tokens, left_out)
@@ -210,7 +210,7 @@ class EmpiricalTraining:
             candidates(sample, full, sample.labels),
             sample.labels,
             with_evidence(sample, counts),
-            has_ladder=full is not None,
+            has_backoff=full is not None,
             progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
         self.context.progress(ProgressEvent("fitting the edges"))
@@ -239,15 +239,15 @@ class EmpiricalTraining:
 
         settings: dict[str, Any] = {
             "weights": {name: round(float(w), 4) for name, w in zip(names, pool.experts, strict=False)},
-            "ladder_weight": round(pool.ladder, 4),
+            "ladder_weight": round(pool.backoff, 4),
         }
         if p is not None:
             settings["ladder"] = asdict(p)
         accuracy, log_loss = (float(np.concatenate(m).mean()) if m else None for m in (correct, losses))
-        return Choice("pooled", settings, accuracy, log_loss, build)
+        return Trial("pooled", settings, accuracy, log_loss, build)
 
 
-def fit(method: Empirical, data: Prepared, context: RunContext) -> FittedModel:
+def fit(method: Empirical, data: TrainingData, context: RunContext) -> FittedModel:
     """Count the corpus, and choose what is left to choose on held-out tokens."""
     training = EmpiricalTraining.of(method, data.source, data.templates, data.held_out, context)
     model, counts, record, streams = training.train()

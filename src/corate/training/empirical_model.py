@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from corate import portable
+from corate.counting.backoff import (
+    DEFAULT,
+    FLOOR,
+    PRESETS,
+    BackoffParameters,
+    BackoffPreset,
+    BackoffTables,
+    backoff_tables,
+)
 from corate.counting.counts import Counts
-from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, LadderPreset, LadderTables, ladder_tables
-from corate.counting.pooling import Pool, experts, label_prior
+from corate.counting.pooling import PooledExperts, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.label_pairs import EdgeScores, LabelPairs
@@ -19,27 +27,28 @@ from corate.rows import SparseRows
 from corate.training.options import Method
 from corate.training.resolve import resolve_method
 
-__all__ = ["POOLED_FULL_LABELS", "given_parameters", "ladder_model", "pooled_model", "rebuild"]
+__all__ = ["POOLED_FULL_LABELS", "backoff_model", "given_parameters", "pooled_model", "rebuild"]
 
 #: With at most this many labels, all labels are candidates everywhere in a pooled model.
 POOLED_FULL_LABELS = 64
 _LARGEST_POOL_WEIGHT = 1e6
 
 
-def ladder_model(
+def backoff_model(
     counts: Counts,
-    preset: LadderPreset,
-    p: LadderParameters,
+    preset: BackoffPreset,
+    p: BackoffParameters,
     word: str,
     all_labels: bool,
-    tables: LadderTables | None = None,
+    tables: BackoffTables | None = None,
 ) -> ChainModel:
-    """The chain model of a ladder with chosen settings. Adds features of unseen words to the vocabulary of the counts.
+    """The chain model of a back-off with chosen settings. Adds features of unseen words to the vocabulary of the
+    counts.
 
-    ``tables`` are the tables of the ladder, if they were made before.
+    ``tables`` are the tables of the back-off, if they were made before.
     """
     vocabulary = counts.vocabulary
-    tables = tables or ladder_tables(counts, preset, word)
+    tables = tables or backoff_tables(counts, preset, word)
     rows, bases, weights = tables.compiled(p)
     parts = [SparseRows.empty(vocabulary.n_attributes)]
     parts += [weights.get(t, SparseRows.empty(size)) for t, size in enumerate(vocabulary.map.sizes().tolist())]
@@ -49,7 +58,7 @@ def ladder_model(
         SparseRows.joined(parts),
         np.zeros(len(counts.labels), np.float32),
         rows,
-        tuple(tables.rung_functions),
+        tuple(tables.level_functions),
         tuple(bases),
         vocabulary.columns.index(word),
         all_labels,
@@ -65,9 +74,14 @@ def ladder_model(
 
 
 def pooled_model(
-    counts: Counts, pool: Pool, edges: EdgeScores, p: LadderParameters | None, word: str | None, all_labels: bool
+    counts: Counts,
+    pool: PooledExperts,
+    edges: EdgeScores,
+    p: BackoffParameters | None,
+    word: str | None,
+    all_labels: bool,
 ) -> ChainModel:
-    """The chain model of a pool: the evidence of every expert as weights, plus the weighted ladder."""
+    """The chain model of a pool: the evidence of every expert as weights, plus the weighted back-off."""
     n_labels = len(counts.labels)
     expert_of, _ = experts(counts.vocabulary)
     weights = pool.compiled(counts.table, label_prior(counts), expert_of)
@@ -77,13 +91,13 @@ def pooled_model(
         return ChainModel(counts.labels, edges, weights, bias, all_labels=every)
     if n_labels <= POOLED_FULL_LABELS:
         p = replace(p, threshold=1e-6, cap=POOLED_FULL_LABELS)
-    ladder = ladder_model(counts, DEFAULT, p, word, every)
+    backoff = backoff_model(counts, DEFAULT, p, word, every)
     return replace(
-        ladder.with_row_weight(pool.ladder),
+        backoff.with_row_weight(pool.backoff),
         edges=edges,
         bias=bias,
-        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder)),
-        floor=FLOOR * pool.ladder,
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(backoff.weights.scaled(pool.backoff)),
+        floor=FLOOR * pool.backoff,
     )
 
 
@@ -96,7 +110,7 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     settings = dict(record["settings"])
     all_labels = bool(record.get("all_labels", False))
     if record["ladder"] in PRESETS:
-        return ladder_model(counts, PRESETS[record["ladder"]], _parameters(settings), word, all_labels)
+        return backoff_model(counts, PRESETS[record["ladder"]], _parameters(settings), word, all_labels)
     if record["ladder"] != "pooled":
         raise ModelError(f"the model was trained with an unknown ladder {record['ladder']!r}; train it again")
     _, names = experts(counts.vocabulary)
@@ -106,20 +120,20 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     bias = portable.log(label_prior(counts))
     bias[: len(old.bias)] = old.bias
     parameters_or_none = _parameters(settings["ladder"]) if "ladder" in settings else None
-    pool = Pool(weights, settings["ladder_weight"], bias)
+    pool = PooledExperts(weights, settings["ladder_weight"], bias)
     edges = _grown(old.edges, len(counts.labels))
     return pooled_model(counts, pool, edges, parameters_or_none, word, all_labels)
 
 
 def given_parameters(method: Method) -> dict[str, Any]:
-    """The parameters of a ladder that are given as options."""
+    """The parameters of a back-off that are given as options."""
     given = method.given()
-    return {f.name: given[f.name] for f in fields(LadderParameters) if given[f.name] is not None}
+    return {f.name: given[f.name] for f in fields(BackoffParameters) if given[f.name] is not None}
 
 
-def _parameters(settings: dict[str, Any]) -> LadderParameters:
+def _parameters(settings: dict[str, Any]) -> BackoffParameters:
     try:
-        return LadderParameters(**given_parameters(resolve_method("empirical", {"expert": settings})))
+        return BackoffParameters(**given_parameters(resolve_method("empirical", {"expert": settings})))
     except DataError as error:
         raise ModelError(f"the model's settings are not valid ({error}); train it again") from None
 

@@ -292,10 +292,10 @@ def count_stored(
 
     Rare words are left out if all words need more than ``memory`` bytes.
     """
-    from corate.training.disk_ladder import LadderSource
+    from corate.training.disk_backoff import BackoffSource
 
     words = len(stored.strings[stored.columns.index(stored.word)])
-    source = LadderSource(stored, folder, memory, _most_words(words, memory))
+    source = BackoffSource(stored, folder, memory, _most_words(words, memory))
     refuse_too_many_labels(source, method.name, method.many_labels)
     scheme = choose_scheme(constrain, source)
     return train_on(source, method, context, scheme=scheme, **given)

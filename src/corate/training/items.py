@@ -39,7 +39,7 @@ class ItemArrays:
     gold: Ids
     edges: Csr | None
     sentence_weights: F32 | None = None
-    lost: Numbers | None = None  # labels that pruning lost, as in `Candidates`
+    pruned_gold: Numbers | None = None  # labels that pruning lost, as in `Candidates`
 
 
 class ItemStore(Protocol):
@@ -56,7 +56,7 @@ class ItemStore(Protocol):
         ...
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
         ...
 
@@ -95,9 +95,9 @@ class Items:
         return found
 
     @property
-    def lost(self) -> Numbers | None:
+    def pruned_gold(self) -> Numbers | None:
         """The labels that pruning lost, as in `Candidates`; None without pruning."""
-        return self.arrays.lost
+        return self.arrays.pruned_gold
 
     def visits(self, features: int) -> Numbers:
         """How often each of the features occurs."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corate.counting.backoff import BackoffParameters
 from corate.counting.counts import Table
-from corate.counting.ladder import LadderParameters
 
 __all__ = ["MOST_TRIPLE_LABELS", "SUPPORT", "LatticeCosts", "mean_candidates", "recurring_labels"]
 
@@ -26,7 +26,7 @@ __all__ = ["MOST_TRIPLE_LABELS", "SUPPORT", "LatticeCosts", "mean_candidates", "
 #: Both were fitted to training times on masc and brown, with rare labels merged until 24 to 60 were left.
 TOKEN, TRIPLE = 700.0, 2.0
 #: A full lattice may cost this many times as much as a pruned one. It can have pooled base scores, which are better
-#: than those of the ladder if labels are few: ned F1 76.4 against 74.9, Finnish parts of speech 90.2 against 89.5.
+#: than those of the back-off if labels are few: ned F1 76.4 against 74.9, Finnish parts of speech 90.2 against 89.5.
 FULL_MAY_COST = 1.25
 #: The same with labels that do not recur.
 FULL_MAY_COST_IN_ALL = 2.5
@@ -85,7 +85,7 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     """The estimated mean number of candidates of a token in a pruned lattice, from the counts of labels by word.
 
     A token is left out of the counts of its word, w. The candidates are the labels seen with the word, or the labels
-    that are likely enough by a ladder of one rung, r, the mean of rare words; those of the two that are more:
+    that are likely enough by a back-off of one level, r, the mean of rare words; those of the two that are more:
 
         P(y | w) = (n(w, y) + k P(y | r)) / (n(w) + k)
 
@@ -93,17 +93,17 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     >>> mean_candidates(frequent, 2)
     1.0
     """
-    ladder = LadderParameters()
+    backoff = BackoffParameters()
     totals = words.totals()
     own = words.counts / totals[words.owners]
-    rare = totals[words.owners] <= ladder.rare
+    rare = totals[words.owners] <= backoff.rare
     sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
     likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
     others = np.maximum(totals - 1, 0)
     best = np.zeros(len(totals))
     np.maximum.at(best, words.owners, own)
     best = np.where(others > 0, best, likely.max(initial=0.0))
-    least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
+    least = SUPPORT["threshold"] * best * (others + backoff.word_k) / backoff.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
     candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.optimize import pieces
-from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_counts import InitialScoresFromCounts
 
 __all__ = [
     "check_corpus_fits",
@@ -62,7 +62,7 @@ def _check(what: str, needed: int, memory: int, advice: str = "give more memory"
         raise DataError(f"{what} {needed:,} bytes ({needed / 1e9:.2f} GB), more than the limit of {memory:,}; {advice}")
 
 
-def check_weights_fit(start: StartFromCounts, edge_weights: int, cutoff: int, memory: int) -> None:
+def check_weights_fit(start: InitialScoresFromCounts, edge_weights: int, cutoff: int, memory: int) -> None:
     """Raise DataError if training on whole sentences needs more memory; it says which cutoff would fit.
 
     ``cutoff`` is that of this run: features seen less often have no weights.
@@ -71,18 +71,18 @@ def check_weights_fit(start: StartFromCounts, edge_weights: int, cutoff: int, me
     _check_weights(start, others, WEIGHT_BYTES, cutoff, memory)
 
 
-def check_node_weights_fit(start: StartFromCounts, sample_tokens: int, cutoff: int, memory: int) -> None:
+def check_node_weights_fit(start: InitialScoresFromCounts, sample_tokens: int, cutoff: int, memory: int) -> None:
     """Like `check_weights_fit`, for separate training, whose pieces are halves, and which has a sample in memory."""
     item = _item_bytes(start) + (CANDIDATE_BYTES * start.n_labels if start.full else 0)
     tokens = PIECES * pieces.PIECE_TOKENS // 2 + sample_tokens
     _check_weights(start, tokens * item, NODE_WEIGHT_BYTES, cutoff, memory)
 
 
-def _item_bytes(start: StartFromCounts) -> int:
+def _item_bytes(start: InitialScoresFromCounts) -> int:
     return ITEM_BYTES + ITEM_FEATURE_BYTES * len(start.vocabulary.templates)
 
 
-def _check_weights(start: StartFromCounts, others: int, weight: int, cutoff: int, memory: int) -> None:
+def _check_weights(start: InitialScoresFromCounts, others: int, weight: int, cutoff: int, memory: int) -> None:
     """``weight`` is the memory of a weight, ``others`` that of items and other weights."""
     table = start.counts.table
     lengths = table.lengths

@@ -201,15 +201,15 @@ class Empirical(_EdgeScores):
 
     ladder: str | None = option(
         "choice",
-        "How node scores are counted. default: by a back-off ladder, from the word to its more general forms. paper: "
-        "by the ladder of the paper. pooled: over all features.",
+        "How node scores are counted. default: by a back-off, from the word to its more general forms. paper: "
+        "by the back-off of the paper. pooled: over all features.",
         choices=("default", "paper", "pooled"),
         unset="the most accurate on held-out tokens",
     )
     pairs: str = option(
         "choice",
         "What the scores of label pairs depend on. labels: only the labels. words: also both words, as in the paper; "
-        "this uses the ladder paper, and tunes nothing.",
+        "this uses the back-off paper, and tunes nothing.",
         "labels",
         choices=("labels", "words"),
         refused={"spark": SET},
@@ -230,15 +230,14 @@ class Empirical(_EdgeScores):
     )
     rung_k: float | None = option(
         "number",
-        "Weight of the more general back-off scores relative to those of any other rung (back-off level), in distinct "
-        "words.",
+        "Weight of the more general back-off scores relative to those of any other level, in distinct words.",
         range=(0, _LARGE),
         unset="tuned",
         expert=True,
     )
     rare: int | None = option(
         "integer",
-        "Only words that occur at most this many times are counted in the rungs that are more general than the "
+        "Only words that occur at most this many times are counted in the levels that are more general than the "
         "lower-case form.",
         range=(0, _INT_MAX),
         unset="10",
@@ -297,7 +296,7 @@ class Empirical(_EdgeScores):
         if self.pairs == "words":
             if self.ladder not in (None, "paper"):
                 raise ConfigError(
-                    f"the pairs 'words' use the ladder 'paper', not {self.ladder!r}; leave ladder unset",
+                    f"the pairs 'words' use the back-off 'paper', not {self.ladder!r}; leave ladder unset",
                     option="ladder",
                 )
             object.__setattr__(self, "ladder", "paper")
@@ -400,9 +399,9 @@ class _CountedBase(FittedMethod):
 
     base: str | None = option(
         "choice",
-        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
-        "of the same name. none: they are zero. separate, for polish: they come from a model of the method separate, "
-        "which is trained first.",
+        "How the initial node scores (base scores) are computed from counts: as by the back-off of the same name of "
+        "the method empirical. none: they are zero. separate, for polish: they come from a model of the method "
+        "separate, which is trained first.",
         choices=("default", "pooled", "paper", "none", "separate"),
         refused={"disk": "separate", "spark": "separate", "init": SET},
         because="is its own base",

@@ -24,11 +24,11 @@ from corate.training.options import Method
 from corate.training.scaling import Scaling
 from corate.training.source import Source, Streams, ready_made
 
-__all__ = ["FittedModel", "Prepared", "default_features", "filled_rows", "prepare"]
+__all__ = ["FittedModel", "TrainingData", "default_features", "filled_rows", "prepare"]
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class TrainingData:
     """The data of a training run: a source and held-out sentences with ready-made features, and templates.
 
     Attributes:
@@ -67,7 +67,7 @@ def filled_rows(offsets: NDArray[np.int64]) -> int:
 
 def prepare(
     method: Method, source: Source, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
-) -> Prepared:
+) -> TrainingData:
     """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
     features = None if origin is not None else default_features(method, features, source)
     templates, function = resolve(features, source.columns)
@@ -86,7 +86,7 @@ def prepare(
         if held is not None and held.attributes is not None:
             held = replace(held, attributes=scaling.apply(held.attributes))
     used = _node_templates(templates) if method.counts_only else [t for t in templates if t.atoms]
-    return Prepared(ready, held, used, bins, function, scaling, origin)
+    return TrainingData(ready, held, used, bins, function, scaling, origin)
 
 
 def _node_templates(templates: Sequence[Template]) -> list[Template]:

@@ -110,7 +110,7 @@ class Problem:
 
     def arrays(self) -> list[NDArray[Any] | None]:
         """The arrays that the fit depends on, for a hash."""
-        base, labels, weights = self.candidates.ladder, self.tokens.labels, self.tokens.weights
+        base, labels, weights = self.candidates.backoff, self.tokens.labels, self.tokens.weights
         return [*self.features, *self.candidates.arrays(), base, labels, self.values, weights]
 
 
@@ -131,7 +131,7 @@ def native_nodes(
         features,
         values,
         candidates.arrays(),
-        candidates.ladder,
+        candidates.backoff,
         (np.arange(n + 1, dtype=np.int64), gold, np.ones(n, np.float32) if weights is None else weights),
     )
 

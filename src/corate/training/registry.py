@@ -35,7 +35,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
-from corate.display import told
+from corate.display import in_words
 from corate.errors import ConfigError
 
 __all__ = [
@@ -306,7 +306,7 @@ def _describe_defaults(of: Mapping[str, Option], every: Sequence[str]) -> str:
     """The default of an option, for each method if they differ; empty if it has none."""
     methods_of: dict[str, list[str]] = {}
     for method, option in of.items():
-        text = option.unset if option.default is None else told(option.default)
+        text = option.unset if option.default is None else in_words(option.default)
         methods_of.setdefault(text, []).append(method)
     usual = max(methods_of, key=lambda text: len(methods_of[text]))
     named = {text: f"{name_methods(methods, every)}: {text}" for text, methods in methods_of.items()}

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Counts, Tokens, TokenStore
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.io.tensor_file import TensorFile
@@ -42,10 +42,10 @@ from corate.training.edge_features import edge_features
 from corate.training.items import IN_MEMORY, Storage
 from corate.training.options import Separate
 from corate.training.pairs import PairFactors
-from corate.training.prepared import FittedModel, Prepared, filled_rows
+from corate.training.prepared import FittedModel, TrainingData, filled_rows
 from corate.training.problem import NodeItems, Numbers, Problem, halves_of
 from corate.training.start import RunContext
-from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_counts import InitialScoresFromCounts
 from corate.types import F32
 
 __all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
@@ -97,7 +97,7 @@ class SeparateTraining:
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
     method: Separate
-    start: StartFromCounts
+    start: InitialScoresFromCounts
     context: RunContext
     storage: Storage
     p: SeparateParameters
@@ -108,7 +108,7 @@ class SeparateTraining:
     def of(
         cls,
         method: Separate,
-        start: StartFromCounts,
+        start: InitialScoresFromCounts,
         context: RunContext | None = None,
         storage: Storage = IN_MEMORY,
     ) -> SeparateTraining:
@@ -119,7 +119,7 @@ class SeparateTraining:
 
     @property
     def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `Start`."""
+        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
         return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
     @property
@@ -139,7 +139,7 @@ class SeparateTraining:
 
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
+    def problem(self, tokens: Tokens, tables: BackoffTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
@@ -405,8 +405,8 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
 
 
-def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
+def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
     """Count the corpus, then fit its factors."""
-    start = StartFromCounts.of(method, data, context)
+    start = InitialScoresFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
     return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.counting.backoff import BackoffParameters, BackoffPreset
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, Table, label_ids
-from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.errors import DataError, FeatureError
 from corate.features.function_sample import function_sample
 from corate.features.lexicons import Lexicon
@@ -37,8 +37,8 @@ from corate.types import Ids
 __all__ = ["MemorySource", "Presets", "Source", "Streams", "ready_made"]
 
 
-#: The ladders whose features are counted.
-Presets = tuple[LadderPreset, ...]
+#: The back-offs whose features are counted.
+Presets = tuple[BackoffPreset, ...]
 
 
 class Streams(Protocol):
@@ -98,7 +98,7 @@ class Source(ABC):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count the features of templates, and what the ladders need."""
+        """Count the features of templates, and what the back-offs need."""
 
     @cached_property
     def words(self) -> Table:
@@ -136,9 +136,9 @@ class Source(ABC):
         return {}
 
     def streamed(
-        self, counted: CountedCorpus, preset: LadderPreset, p: LadderParameters, model: ChainModel
+        self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
     ) -> Streams | None:
-        """The parts of the file of a ladder's model that stay on disk; None if it is all in memory."""
+        """The parts of the file of a back-off's model that stay on disk; None if it is all in memory."""
         return None
 
     def described(self) -> dict[str, Any]:
@@ -201,7 +201,7 @@ class MemorySource(Source):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count the features of templates, and what the ladders need if there are words."""
+        """Count the features of templates, and what the back-offs need if there are words."""
         if self.n_tokens == 0:
             raise DataError("there are no tokens to train on")
         if self.word is None and self.attributes is None:

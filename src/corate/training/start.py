@@ -2,9 +2,9 @@
 
     node_j(y) = base_j(y) + W f_j        edge(y, y') = T(y, y') + U g(y, y')
 
-:class:`~corate.training.start_from_counts.StartFromCounts` counts a corpus. Its base scores are empirical scores, or
-zero. :class:`~corate.training.start_from_model.StartFromModel` trains a saved model further: its base scores are the
-counted rows of the model, and its initial weights are the weights of the model.
+:class:`~corate.training.start_from_counts.InitialScoresFromCounts` counts a corpus. Its base scores are empirical
+scores, or zero. :class:`~corate.training.start_from_model.InitialScoresFromModel` trains a saved model further: its
+base scores are the counted rows of the model, and its initial weights are the weights of the model.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import PairCounts, Tokens, TokenStore
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ from corate.rows import LabelRows, SparseRows, distinct
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import F32, Csr
 
-__all__ = ["HeldOutSet", "RunContext", "Start", "with_bias"]
+__all__ = ["HeldOutSet", "InitialScores", "RunContext", "with_bias"]
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class HeldOutSet:
     """Held-out tokens, and the tables for their candidates."""
 
     tokens: Tokens
-    tables: LadderTables | None
+    tables: BackoffTables | None
 
 
-class Start(ABC):
+class InitialScores(ABC):
     """Base scores and initial weights, from a counted corpus or from a model."""
 
     fresh: bool  # whether weights are trained from counts, and not those of a model further
@@ -140,7 +140,7 @@ class Start(ABC):
         return every[distinct((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
 
     @abstractmethod
-    def tables(self) -> LadderTables | None:
+    def tables(self) -> BackoffTables | None:
         """The tables for the base scores."""
 
     def forget_tables(self) -> None:
@@ -155,7 +155,7 @@ class Start(ABC):
     def candidates(
         self,
         tokens: Tokens,
-        tables: LadderTables | None,
+        tables: BackoffTables | None,
         temper: float,
         *,
         training: bool,

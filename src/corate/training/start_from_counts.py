@@ -1,4 +1,4 @@
-"""Initial weights from counts, with base scores from a back-off ladder or from pooled features, or none.
+"""Initial weights from counts, with base scores from a back-off or from pooled features, or none.
 
 A training token is left out of its own counts, so that its base scores are those of a new token.
 """
@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.counting.backoff import DEFAULT, FLOOR, PAPER, BackoffParameters, BackoffPreset, BackoffTables
+from corate.counting.backoff_tuning import tune_backoff
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Tokens
-from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
-from corate.counting.ladder_tuning import tune_ladder
 from corate.counting.pooling import (
     Candidates,
     Features,
-    Pool,
+    PooledExperts,
     countable_features,
     experts,
     fit_weights,
@@ -35,17 +35,17 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows
 from corate.training.defaults import choose_start
-from corate.training.empirical_model import ladder_model
+from corate.training.empirical_model import backoff_model
 from corate.training.lattice_costs import SUPPORT, LatticeCosts
 from corate.training.options import FittedMethod
-from corate.training.prepared import Prepared
-from corate.training.start import HeldOutSet, RunContext, Start, with_bias
+from corate.training.prepared import TrainingData
+from corate.training.start import HeldOutSet, InitialScores, RunContext, with_bias
 from corate.types import F32, Ids
 
-__all__ = ["StartFromCounts", "preset_of"]
+__all__ = ["InitialScoresFromCounts", "preset_of"]
 
-#: The parameters that limit the candidate labels of a token, by base. With the paper's ladder, rare words may also have
-#: labels that are likely for their spelling. Without a base, candidates are the labels seen, as in the paper.
+#: The parameters that limit the candidate labels of a token, by base. With the paper's back-off, rare words may also
+#: have labels that are likely for their spelling. Without a base, candidates are the labels seen, as in the paper.
 SUPPORTS: dict[str, dict[str, float]] = {
     "default": SUPPORT,
     "pooled": SUPPORT,
@@ -63,22 +63,22 @@ POOL_SHARE, LEAST_POOL_TOKENS, MOST_POOL_TOKENS = 0.16, 8_000, 32_000
 FULL_THRESHOLD = 1e-6
 
 
-def preset_of(base: str) -> LadderPreset:
-    """The ladder of a base."""
+def preset_of(base: str) -> BackoffPreset:
+    """The back-off of a base."""
     return DEFAULT if base in ("default", "pooled") else PAPER
 
 
-class StartFromCounts(Start):
+class InitialScoresFromCounts(InitialScores):
     """A counted corpus, with base scores or without."""
 
     fresh = True
-    _tables: LadderTables | None = None
+    _tables: BackoffTables | None = None
     _slots: LabelRows | None = None
 
     @classmethod
     def of(
-        cls, method: FittedMethod, data: Prepared, context: RunContext, parts: LabelParts | None = None
-    ) -> StartFromCounts:
+        cls, method: FittedMethod, data: TrainingData, context: RunContext, parts: LabelParts | None = None
+    ) -> InitialScoresFromCounts:
         """Choose the edge templates and the base of a method, and count the corpus."""
         costs = data.source.costs(method.order)
         templates, base = choose_start(method, data.source, data.templates, costs)
@@ -98,9 +98,9 @@ class StartFromCounts(Start):
         parts: LabelParts | None = None,
         costs: LatticeCosts | None = None,
         context: RunContext | None = None,
-        fitted: tuple[LadderParameters, Pool | None] | None = None,
+        fitted: tuple[BackoffParameters, PooledExperts | None] | None = None,
     ) -> None:
-        """``fitted`` are the parameters of the ladder and the pool, if they were tuned and fitted before."""
+        """``fitted`` are the parameters of the back-off and the pool, if they were tuned and fitted before."""
         self.base, self.context, self.counted, self.preset = base, context or RunContext(), counted, preset_of(base)
         self.counts, self.tokens, self.word = counted.counts, counted.tokens, counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
@@ -117,7 +117,7 @@ class StartFromCounts(Start):
         self.countable = countable_features(self.tokens.attributes, int(self.vocabulary.bases[-1]))
         expert_of, names = experts(self.vocabulary)
         self.expert_of = np.where(self.countable, expert_of, len(names)).astype(np.int32)
-        self._fitted: tuple[LadderParameters, Pool | None] | None = fitted
+        self._fitted: tuple[BackoffParameters, PooledExperts | None] | None = fitted
         self.pool = self._fit_pool() if base == "pooled" and fitted is None else None
         if fitted is not None:
             self.pool = fitted[1]
@@ -151,20 +151,20 @@ class StartFromCounts(Start):
         return SparseRows(*self.slots.csr, scores)
 
     @cached_property
-    def ladder(self) -> LadderParameters:
-        """The parameters of the base's ladder, tuned on first use. In a pool they are not tuned."""
+    def backoff(self) -> BackoffParameters:
+        """The parameters of the base's back-off, tuned on first use. In a pool they are not tuned."""
         if self._fitted is not None:
             return self._fitted[0]
-        tuned = LadderParameters.of(self.preset)
+        tuned = BackoffParameters.of(self.preset)
         if self.base != "pooled":
-            tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
+            tuned = tune_backoff(self.counted, self.preset, {}, self.context.progress).parameters
             tuned = replace(tuned, context=CONTEXT_SHARE * tuned.context)
         support = {"threshold": FULL_THRESHOLD, "cap": self.n_labels} if self.few else SUPPORTS[self.base]
         if self.parts is not None and "cap" in support:
             support = support | {"cap": max(PARTS_CAP, support["cap"])}
         return replace(tuned, **support)  # type: ignore[arg-type]
 
-    def _fit_pool(self) -> Pool:
+    def _fit_pool(self) -> PooledExperts:
         """Fit the weights of the experts as in pooled empirical training.
 
         Edge templates and numeric features get the weight 0. A label that is never recovered has half of its
@@ -179,7 +179,7 @@ class StartFromCounts(Start):
             *evidence,
             sample.labels,
             with_evidence(sample, self.counts),
-            has_ladder=self.word is not None,
+            has_backoff=self.word is not None,
             progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
         scores = pool.scores(*evidence, sample.labels, self.context.threads)
@@ -194,7 +194,7 @@ class StartFromCounts(Start):
         kept = self.countable if kept is None else kept & self.countable
         return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=kept)
 
-    def tables(self) -> LadderTables | None:
+    def tables(self) -> BackoffTables | None:
         """The tables for the base scores."""
         if self.word is None:
             return None
@@ -203,7 +203,7 @@ class StartFromCounts(Start):
         return self._tables
 
     def forget_tables(self) -> None:
-        """Free the memory of tables and slots, which are made again if needed, and of what tuned the ladder."""
+        """Free the memory of tables and slots, which are made again if needed, and of what tuned the back-off."""
         self._tables = self._slots = None
         if not self.counted.given:
             self.counted.held_out.clear()
@@ -221,17 +221,17 @@ class StartFromCounts(Start):
     def candidates(
         self,
         tokens: Tokens,
-        tables: LadderTables | None,
+        tables: BackoffTables | None,
         temper: float,
         *,
         training: bool,
         full: bool = False,
         cutoff: int = 1,
     ) -> Candidates:
-        """The candidates of the ladder, with scores of the ladder or of the pool."""
+        """The candidates of the back-off, with scores of the back-off or of the pool."""
         left_out = tokens.labels if training else None
         found = self._possible(self._without_rare_pairs(tokens, cutoff), tables, left_out, full=full)
-        scores = found.ladder
+        scores = found.backoff
         if self.pool is not None:
             features = self._node_features(tokens, cutoff)
             scores = self.pool.scores(
@@ -243,10 +243,10 @@ class StartFromCounts(Start):
                 left_out,
                 self.context.threads,
             )
-        return replace(found, ladder=np.float32(temper) * scores)
+        return replace(found, backoff=np.float32(temper) * scores)
 
     def _without_rare_pairs(self, tokens: Tokens, cutoff: int) -> Tokens:
-        """Tokens without rare features of the ladder's neighbour templates."""
+        """Tokens without rare features of the back-off's neighbour templates."""
         kept = self.kept(cutoff)
         if kept is None or not self.preset.neighbours or self.word is None:
             return tokens
@@ -256,17 +256,19 @@ class StartFromCounts(Start):
             features[t] = np.where(seen[np.minimum(features[t], len(seen) - 1)], features[t], -1)
         return replace(tokens, features=features)
 
-    def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
-        """The candidate labels of tokens, with the ladder's scores."""
+    def _possible(
+        self, tokens: Tokens, tables: BackoffTables | None, left_out: Ids | None, *, full: bool
+    ) -> Candidates:
+        """The candidate labels of tokens, with the back-off's scores."""
         if tables is None:
             return Candidates.all_labels(len(tokens.labels), self.n_labels)
-        parts = tables.parts(self.ladder, tokens, left_out)
-        found = Candidates(parts.offsets, parts.labels, parts.scores(self.ladder))
+        parts = tables.parts(self.backoff, tokens, left_out)
+        found = Candidates(parts.offsets, parts.labels, parts.scores(self.backoff))
         if self.full or full:
             return found.spread(self.n_labels, FLOOR)
         if left_out is None:
             return found
-        return replace(found.including(left_out, FLOOR), lost=_lost(found, left_out, parts.known))
+        return replace(found.including(left_out, FLOOR), pruned_gold=_pruned_gold(found, left_out, parts.known))
 
     def initial_weights(self, temper: float, edge: float = 0.75) -> ChainWeights:
         """The weighted co-occurrence rates of labels; all other weights are zero."""
@@ -283,42 +285,42 @@ class StartFromCounts(Start):
         full: bool = False,
         by_features: bool = False,
     ) -> ChainModel:
-        """The chain model of trained weights, added to the weighted ladder.
+        """The chain model of trained weights, added to the weighted back-off.
 
-        With ``by_features``, it has no ladder, and its candidates come from its weights.
+        With ``by_features``, it has no back-off, and its candidates come from its weights.
         """
         table = self.counts.table
         node, bias = self.node_and_bias(weights)
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
-        ladder_weight = temper
+        backoff_weight = temper
         if self.pool is not None:
             pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
             node = node.plus(pooled)
             bias = bias + (temper * self.pool.bias).astype(np.float32)
-            ladder_weight = temper * self.pool.ladder
+            backoff_weight = temper * self.pool.backoff
         if self.word is None or by_features or (every and temper == 0):
             model = ChainModel(self.labels, scored, node, bias, edge_weights=extra, parts=self.parts)
             return replace(model, by_features=True, floor=0.0) if by_features else replace(model, all_labels=True)
-        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
+        backoff = backoff_model(self.counts, self.preset, self.backoff, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(
-            ladder.with_row_weight(ladder_weight),
+            backoff.with_row_weight(backoff_weight),
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_weight)),
-            floor=FLOOR * ladder_weight,
+            weights=node.padded(rows).plus(backoff.weights.scaled(backoff_weight)),
+            floor=FLOOR * backoff_weight,
             edge_weights=extra.padded(rows) if len(extra) else extra,
             parts=self.parts,
         )
 
 
-def _lost(found: Candidates, labels: Ids, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _pruned_gold(found: Candidates, labels: Ids, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
     """How many known labels are no candidates, and how many there are: of all words, and of unseen words.
 
     A word is unseen if only its own token has it.
     """
     known = labels >= 0
-    lost = known & (found.find(labels) < 0)
+    pruned_gold = known & (found.find(labels) < 0)
     unseen = known & ~seen
-    return np.array([lost.sum(), known.sum(), (lost & unseen).sum(), unseen.sum()])
+    return np.array([pruned_gold.sum(), known.sum(), (pruned_gold & unseen).sum(), unseen.sum()])

@@ -9,9 +9,9 @@ import numpy as np
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
+from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Counts, PairCounts, Table, Tokens, count_features
 from corate.counting.held_out import held_out_tokens
-from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
@@ -21,13 +21,13 @@ from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.rows import LabelRows, SparseRows, rows_of_keys
 from corate.training.source import MemorySource
-from corate.training.start import HeldOutSet, Start, with_bias
+from corate.training.start import HeldOutSet, InitialScores, with_bias
 from corate.types import F32
 
-__all__ = ["StartFromModel"]
+__all__ = ["InitialScoresFromModel"]
 
 
-class StartFromModel(Start):
+class InitialScoresFromModel(InitialScores):
     """A saved model to train further on a corpus: its templates and weights, its labels and new ones."""
 
     fresh = False
@@ -131,7 +131,7 @@ class StartFromModel(Start):
     def candidates(
         self,
         tokens: Tokens,
-        tables: LadderTables | None,
+        tables: BackoffTables | None,
         temper: float,
         *,
         training: bool,
@@ -168,7 +168,7 @@ class StartFromModel(Start):
         """The model with its weights trained further."""
         old = self.old.model
         node, bias = self.node_and_bias(weights)
-        rows, bases = old.rows, np.array(old.rung_bases, dtype=np.int64)
+        rows, bases = old.rows, np.array(old.level_bases, dtype=np.int64)
         if len(rows):
             words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))
             known, rest = np.arange(bases[0]), np.arange(bases[0], len(rows))
@@ -182,7 +182,7 @@ class StartFromModel(Start):
             weights=node,
             bias=bias,
             rows=rows,
-            rung_bases=tuple(bases.tolist()),
+            level_bases=tuple(bases.tolist()),
             all_labels=full or self.full,
             by_features=False,
             edge_weights=extra if len(extra.labels) else SparseRows(),
@@ -201,7 +201,7 @@ class StartFromModel(Start):
         owner = np.repeat(self.tokens.words, found.lengths)
         here = np.repeat(every, found.lengths)
         keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
-        added = SparseRows(*rows_of_keys(keys, len(rows), self.n_labels), found.ladder[here][places])
+        added = SparseRows(*rows_of_keys(keys, len(rows), self.n_labels), found.backoff[here][places])
         both = SparseRows.joined([rows, added])
         source = np.arange(len(rows))
         source[words] += len(rows)

@@ -1,16 +1,16 @@
-// The back-off ladder: P(y | word) from the counts of the word and of similar words.
+// The back-off: P(y | word) from the counts of the word and of similar words.
 //
-// A rung is a function of the word (its lower-case form, its class with its last four letters, ...). Rungs count word types:
+// A level is a function of the word (its lower-case form, its class with its last four letters, ...). Levels count word types:
 // each type with at most `rare` tokens adds the relative frequencies of its labels,
 //
-//     n_r(c, y) = sum over words w with rung_r(w) = c of n(w, y) / n(w)
+//     n_r(c, y) = sum over words w with level_r(w) = c of n(w, y) / n(w)
 //
-// Rungs are applied from the most general (the label prior) to the most specific,
+// Levels are applied from the most general (the label prior) to the most specific,
 //
-//     P_r(y) = (n_r(y) + k_r P_r+1(y)) / (n_r + k_r)            (a rung without types is skipped)
+//     P_r(y) = (n_r(y) + k_r P_r+1(y)) / (n_r + k_r)            (a level without types is skipped)
 //     P(y | w) = (n(w, y) + k_w P_0(y)) / (n(w) + k_w)          (an unseen word keeps P_0)
 //
-// A word's own type is left out of its rungs: they count other words only.
+// A word's own type is left out of its levels: they count other words only.
 //
 // Neighbours add a correction if the word pair was seen:
 //
@@ -20,7 +20,7 @@
 //
 //     context(y) = log P(y | w_left, class) / P(y | class), and the same on the right.
 //
-// Leaving out a token subtracts it from every count that contains it. The rungs already exclude its word.
+// Leaving out a token subtracts it from every count that contains it. The levels already exclude its word.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -31,18 +31,18 @@
 
 constexpr int32_t kNoToken = -1;
 
-class Ladder {
+class Backoff {
    public:
-    // The counts of each word, and the context of each word at each rung, (rungs, words), -1 if it has none. The counts
+    // The counts of each word, and the context of each word at each level, (levels, words), -1 if it has none. The counts
     // must not change.
-    Ladder(LabelCounts words, Matrix<int32_t> rung_ids, size_t n_labels);
+    Backoff(LabelCounts words, Matrix<int32_t> level_ids, size_t n_labels);
 
-    // Derives the rungs and the prior. Rungs whose limit `rare` is that of the last call stay as they are.
+    // Derives the levels and the prior. Levels whose limit `rare` is that of the last call stay as they are.
     void derive(const std::vector<double>& rung_k, const std::vector<int64_t>& rare, double word_k, double prior_k);
     void require_derived() const;
 
     size_t n_words() const { return words_.n_contexts(); }
-    size_t n_rungs() const { return rungs_.size(); }
+    size_t n_levels() const { return levels_.size(); }
     size_t n_labels() const { return K_; }
     size_t n_entries() const { return words_.labels.size(); }
     int64_t total(size_t w) const { return totals_[w]; }
@@ -60,11 +60,11 @@ class Ladder {
 
     // log P(y | word) of each word's candidate labels.
     SparseRows word_rows(double threshold, size_t cap) const;
-    // n_r(c, y) for each context c of a rung. For the rung after the last, P(y).
-    SparseRows rung_shares(size_t rung) const;
+    // n_r(c, y) for each context c of a level. For the level after the last, P(y).
+    SparseRows level_shares(size_t level) const;
 
    private:
-    struct Rung {
+    struct Level {
         std::vector<int64_t> member_offsets;  // words of each context
         std::vector<int32_t> members;
         double k = 1.0;
@@ -76,21 +76,21 @@ class Ladder {
     };
 
     void collect_members(size_t r);
-    void derive_rung(Rung& rung) const;
-    // Whether a rung counts the word's own type, which must be left out.
-    bool inside(const Rung& rung, size_t w) const { return totals_[w] > 0 && totals_[w] <= rung.rare; }
-    double types_without(const Rung& rung, int32_t context, size_t w) const {
-        return context < 0 ? 0.0 : rung.totals[context] - (inside(rung, w) ? 1.0 : 0.0);
+    void derive_level(Level& level) const;
+    // Whether a level counts the word's own type, which must be left out.
+    bool inside(const Level& level, size_t w) const { return totals_[w] > 0 && totals_[w] <= level.rare; }
+    double types_without(const Level& level, int32_t context, size_t w) const {
+        return context < 0 ? 0.0 : level.totals[context] - (inside(level, w) ? 1.0 : 0.0);
     }
-    void add_shares(const Rung& rung, int32_t context, size_t w, double coefficient, std::vector<double>& p) const;
+    void add_shares(const Level& level, int32_t context, size_t w, double coefficient, std::vector<double>& p) const;
 
     LabelCounts words_;
-    Matrix<int32_t> rung_ids_;
+    Matrix<int32_t> level_ids_;
     size_t K_;
-    std::vector<Rung> rungs_;
+    std::vector<Level> levels_;
     std::vector<int64_t> totals_;
     std::vector<double> prior_;
     double mass_ = 0.0;  // tokens in the prior, including smoothing
     double word_k_ = 1.0;
-    mutable std::vector<double> coefficients_;  // work memory, so only one thread at a time may use a ladder
+    mutable std::vector<double> coefficients_;  // work memory, so only one thread at a time may use a back-off
 };

@@ -1,7 +1,7 @@
-"""The back-off ladder: node scores of the empirical method from counts of words and their neighbours.
+"""The back-off: node scores of the empirical method from counts of words and their neighbours.
 
-The formulas are in ``native/counting/ladder.cpp``. This module has the two presets, the parameters that can be tuned,
-the scores of held-out tokens, and the conversion of a tuned ladder into the rows and weights of a chain model.
+The formulas are in ``native/counting/backoff.cpp``. This module has the two presets, the parameters that can be tuned,
+the scores of held-out tokens, and the conversion of a tuned back-off into the rows and weights of a chain model.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = [
     "MOST_CANDIDATES",
     "PAPER",
     "PRESETS",
-    "LadderParameters",
-    "LadderPreset",
-    "LadderTables",
+    "BackoffParameters",
+    "BackoffPreset",
+    "BackoffTables",
     "NodeParts",
-    "ladder_tables",
+    "backoff_tables",
     "neighbour_values",
     "pair_weights",
 ]
@@ -43,28 +43,28 @@ KeyedTable = tuple[NDArray[np.uint64], Table]
 #: compares all pairs of two words' candidates.
 MOST_CANDIDATES = 1000
 
-#: The score of a label that is not a candidate of the ladder.
+#: The score of a label that is not a candidate of the back-off.
 FLOOR = float(portable.log(1e-6))
 _NO_LIMIT = 1 << 60  # no word has this many tokens: all types count
 
 
 @dataclass(frozen=True)
-class LadderPreset:
-    """The rungs of a ladder, from specific to general, and whether it uses neighbouring words."""
+class BackoffPreset:
+    """The levels of a back-off, from specific to general, and whether it uses neighbouring words."""
 
     name: str
-    rungs: tuple[str, ...]
+    levels: tuple[str, ...]
     rare_only: tuple[bool, ...]
     neighbours: bool
 
-    def within(self, vocabulary: Vocabulary, word: str) -> LadderPreset:
-        """The preset for a vocabulary. In a model of an older version, rungs with learned lexicons may be missing."""
-        kept = [atom in vocabulary.rungs or not atom.function.learns for atom in self.atoms(word)]
-        return replace(self, rungs=tuple(compress(self.rungs, kept)), rare_only=tuple(compress(self.rare_only, kept)))
+    def within(self, vocabulary: Vocabulary, word: str) -> BackoffPreset:
+        """The preset for a vocabulary. In a model of an older version, levels with learned lexicons may be missing."""
+        kept = [atom in vocabulary.levels or not atom.function.learns for atom in self.atoms(word)]
+        return replace(self, levels=tuple(compress(self.levels, kept)), rare_only=tuple(compress(self.rare_only, kept)))
 
     def atoms(self, word: str) -> tuple[Atom, ...]:
-        """The rungs as word functions of the column that holds the words."""
-        return tuple(parse(f"{rung.replace('word', word)}").atoms[0] for rung in self.rungs)
+        """The levels as word functions of the column that holds the words."""
+        return tuple(parse(f"{level.replace('word', word)}").atoms[0] for level in self.levels)
 
     def templates(self, word: str) -> tuple[Template, ...]:
         """The templates that are counted: words, and pairs of neighbours."""
@@ -81,7 +81,7 @@ class LadderPreset:
 
 #: Word, lower-case word, related words, class with the last five to one letters, class, prior; left and right
 #: neighbours.
-DEFAULT = LadderPreset(
+DEFAULT = BackoffPreset(
     "default",
     (
         "lower(word[0])",
@@ -93,20 +93,20 @@ DEFAULT = LadderPreset(
     True,
 )
 
-#: The paper's ladder (section "Fully Empirical"): word, then the average over all word types of the same spelling.
-PAPER = LadderPreset("paper", ("spelling(word[0])",), (False,), False)
+#: The paper's back-off (section "Fully Empirical"): word, then the average over all word types of the same spelling.
+PAPER = BackoffPreset("paper", ("spelling(word[0])",), (False,), False)
 
 PRESETS = {preset.name: preset for preset in (DEFAULT, PAPER)}
 
 
 @dataclass(frozen=True)
-class LadderParameters:
-    """The parameters of a ladder, under the names that users see."""
+class BackoffParameters:
+    """The parameters of a back-off, under the names that users see."""
 
-    word_k: float = 0.5  # weight of the rungs against a word's own counts, in tokens
+    word_k: float = 0.5  # weight of the levels against a word's own counts, in tokens
     lower_k: float = 0.25  # the same, in types, for the lower-case form
-    rung_k: float = 4.0  # and for the other rungs
-    rare: int = 10  # words with at most this many tokens are counted in the rungs
+    rung_k: float = 4.0  # and for the other levels
+    rare: int = 10  # words with at most this many tokens are counted in the levels
     pair_k: float = 2.0  # smoothing of neighbour pairs
     class_k: float = 4.0  # smoothing of neighbours of unseen words
     neighbour: float = 0.7  # weight of neighbour pairs
@@ -119,20 +119,20 @@ class LadderParameters:
     cap: int = 48  # the most candidates of a word, apart from the labels it was seen with
 
     @classmethod
-    def of(cls, preset: LadderPreset) -> LadderParameters:
+    def of(cls, preset: BackoffPreset) -> BackoffParameters:
         """The default values, which tuning starts from."""
         if preset is PAPER:
             return cls(word_k=0.0, lower_k=0.0, rung_k=0.0, neighbour=0.0, context=0.0, edge=1.0)
         return cls()
 
-    def derive(self, ladder: _native.Ladder, preset: LadderPreset) -> None:
-        """Derive the probabilities of a native ladder with these values."""
+    def derive(self, backoff: _native.Backoff, preset: BackoffPreset) -> None:
+        """Derive the probabilities of a native back-off with these values."""
         rare = [self.rare if only else _NO_LIMIT for only in preset.rare_only]
-        ladder.derive(self.ks(preset), rare, self.word_k, 0.1)
+        backoff.derive(self.ks(preset), rare, self.word_k, 0.1)
 
-    def ks(self, preset: LadderPreset) -> list[float]:
-        """The smoothing constant of each rung."""
-        return [self.lower_k if "lower" in rung else self.rung_k for rung in preset.rungs]
+    def ks(self, preset: BackoffPreset) -> list[float]:
+        """The smoothing constant of each level."""
+        return [self.lower_k if "lower" in level else self.rung_k for level in preset.levels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class NodeParts(LabelRows):
 
     ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "word", "left", "right", "context")
 
-    def scores(self, p: LadderParameters) -> F32:
+    def scores(self, p: BackoffParameters) -> F32:
         """log P(y | word), weighted for unseen words, plus the weighted neighbours."""
         scores = self.word + np.float32(p.neighbour) * (self.left + self.right)
         if p.oov != 1.0:
@@ -161,23 +161,23 @@ class NodeParts(LabelRows):
 _EMPTY = Table.empty()
 
 
-class LadderTables:
-    """The tables that a ladder reads: words, neighbour pairs, and the neighbours of unseen words."""
+class BackoffTables:
+    """The tables that a back-off reads: words, neighbour pairs, and the neighbours of unseen words."""
 
     def __init__(
-        self, vocabulary: Vocabulary, preset: LadderPreset, word: str, tables: dict[int, Table], n_labels: int
+        self, vocabulary: Vocabulary, preset: BackoffPreset, word: str, tables: dict[int, Table], n_labels: int
     ) -> None:
         self.vocabulary, self.preset, self.n_labels = vocabulary, preset.within(vocabulary, word), n_labels
         atoms = self.preset.atoms(word)
         values = vocabulary.map.values_of
-        self.rung_functions = [vocabulary.function_index(atom) for atom in atoms]
-        self.rung_ids = np.stack([values(f) for f in self.rung_functions])
-        n_words = self.rung_ids.shape[1]
+        self.level_functions = [vocabulary.function_index(atom) for atom in atoms]
+        self.level_ids = np.stack([values(f) for f in self.level_functions])
+        n_words = self.level_ids.shape[1]
         self.words = tables[0].between(BOUNDARIES, len(tables[0])).padded(n_words).capped(MOST_CANDIDATES)
-        self.ladder = _native.Ladder(*self.words.arrays(), self.rung_ids, n_labels)
+        self.backoff = _native.Backoff(*self.words.arrays(), self.level_ids, n_labels)
         self.left = tables.get(1, _EMPTY)
         self.right = tables.get(2, _EMPTY)
-        self.classes_of = self.rung_ids[-1]
+        self.classes_of = self.level_ids[-1]
         self._contexts: tuple[int, tuple[NDArray[np.uint64], Table], tuple[NDArray[np.uint64], Table], Table] | None = (
             None
         )
@@ -213,10 +213,10 @@ class LadderTables:
         )
         return found, Table(offsets, labels, counts)
 
-    def parts(self, p: LadderParameters, tokens: Tokens, left_out: Ids | None = None) -> NodeParts:
+    def parts(self, p: BackoffParameters, tokens: Tokens, left_out: Ids | None = None) -> NodeParts:
         """Candidates and score parts of tokens. Given their labels as ``left_out``, counts leave out each token."""
         assert tokens.words is not None
-        p.derive(self.ladder, self.preset)
+        p.derive(self.backoff, self.preset)
         left, right, classes = self.contexts(p.rare)
         ids = np.full((4, len(tokens.words)), -1, dtype=np.int32)
         if self.preset.neighbours:
@@ -227,7 +227,7 @@ class LadderTables:
             shift = np.uint64(32)
             ids[2] = _native.match_keys(left[0], keys[0] << shift | cls)
             ids[3] = _native.match_keys(right[0], cls << shift | keys[1])
-        offsets, labels, word, from_left, from_right, context, known = self.ladder.lattice(
+        offsets, labels, word, from_left, from_right, context, known = self.backoff.lattice(
             tokens.words,
             ids,
             self.left.arrays(),
@@ -245,10 +245,10 @@ class LadderTables:
         )
         return NodeParts(offsets, labels, word, from_left, from_right, context, known.astype(bool))
 
-    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
-        """The ladder as part of a chain model: its rows, where the rows of each rung begin, and weights by template.
+    def compiled(self, p: BackoffParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The back-off as part of a chain model: its rows, where the rows of each level begin, and weights by template.
 
-        The rows of words hold scores. Those of the rungs and of the prior hold label shares, for unseen words.
+        The rows of words hold scores. Those of the levels and of the prior hold label shares, for unseen words.
         The neighbour templates have weights. So have the last two templates of the vocabulary, the neighbours of
         unseen words; their features are added to the vocabulary here.
         """
@@ -256,13 +256,13 @@ class LadderTables:
         weights = self.template_weights(p, parts[0])
         return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights
 
-    def row_parts(self, p: LadderParameters) -> list[SparseRows]:
-        """The rows of the words, of each rung, and of the prior."""
-        p.derive(self.ladder, self.preset)
-        words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
-        return [words, *(SparseRows(*self.ladder.rung_shares(r)) for r in range(len(self.rung_ids) + 1))]
+    def row_parts(self, p: BackoffParameters) -> list[SparseRows]:
+        """The rows of the words, of each level, and of the prior."""
+        p.derive(self.backoff, self.preset)
+        words = SparseRows(*self.backoff.word_rows(p.threshold, p.cap))
+        return [words, *(SparseRows(*self.backoff.level_shares(r)) for r in range(len(self.level_ids) + 1))]
 
-    def template_weights(self, p: LadderParameters, words: SparseRows) -> dict[int, SparseRows]:
+    def template_weights(self, p: BackoffParameters, words: SparseRows) -> dict[int, SparseRows]:
         """The weights by template, given the rows of the words."""
         weights: dict[int, SparseRows] = {}
         if self.preset.neighbours:
@@ -272,7 +272,7 @@ class LadderTables:
             weights.update(self._unseen_weights(p))
         return weights
 
-    def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
+    def _unseen_weights(self, p: BackoffParameters) -> dict[int, SparseRows]:
         left, right, classes = self.contexts(p.rare)
         n = self.n_labels
         counts = np.ones((len(classes), n))
@@ -295,7 +295,7 @@ class LadderTables:
         return weights
 
 
-def pair_weights(t: int, keys: NDArray[np.uint64], table: Table, words: SparseRows, p: LadderParameters) -> SparseRows:
+def pair_weights(t: int, keys: NDArray[np.uint64], table: Table, words: SparseRows, p: BackoffParameters) -> SparseRows:
     """The weights of neighbour pairs of template ``t``, given the rows of the words."""
     shift = np.uint64(0 if t == 1 else 32)
     centre = ((keys >> shift & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES).astype(np.int32)
@@ -325,11 +325,11 @@ def neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.uin
     return left, right
 
 
-def ladder_tables(
-    counts: Counts, preset: LadderPreset, word: str, vocabulary: Vocabulary | None = None
-) -> LadderTables:
-    """The tables of a ladder, from counts. ``vocabulary`` may have strings that were not counted."""
+def backoff_tables(
+    counts: Counts, preset: BackoffPreset, word: str, vocabulary: Vocabulary | None = None
+) -> BackoffTables:
+    """The tables of a back-off, from counts. ``vocabulary`` may have strings that were not counted."""
     bases = counts.vocabulary.bases
     wanted = [counts.vocabulary.templates.index(t) for t in preset.templates(word)]
     tables = {i: counts.table.between(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}
-    return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))
+    return BackoffTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))

@@ -1,4 +1,4 @@
-"""Tuning of a ladder on held-out tokens.
+"""Tuning of a back-off on held-out tokens.
 
 Settings are chosen by accuracy, except for ``lower_k``. It matters for few tokens, those of unseen words whose
 lower-case form was seen, and is chosen by the log-probability of the labels of unseen words.
@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
+from corate.counting.backoff import PAPER, BackoffParameters, BackoffPreset, BackoffTables, NodeParts
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import PairCounts, Tokens
-from corate.counting.ladder import PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.optimize.tuning import coordinate_search
 from corate.progress import OnProgress, ProgressEvent
 from corate.types import Ids
 
-__all__ = ["TunedLadder", "measure_candidates", "tune_ladder"]
+__all__ = ["TunedBackoff", "measure_candidates", "tune_backoff"]
 
 #: The settings that are tuned, and the factor that each is multiplied and divided by.
-_LADDER_STEPS = {
+_BACKOFF_STEPS = {
     "edge": 1.2,
     "context": 1.4,
     "neighbour": 1.3,
@@ -40,50 +40,50 @@ _PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
 
 
 @dataclass(frozen=True)
-class TunedLadder:
+class TunedBackoff:
     """The chosen settings; accuracy and mean -log P(correct label) on the held-out tokens, None without any."""
 
-    parameters: LadderParameters
+    parameters: BackoffParameters
     accuracy: float | None
     log_loss: float | None
 
 
-def tune_ladder(
+def tune_backoff(
     counted: CountedCorpus,
-    preset: LadderPreset,
+    preset: BackoffPreset,
     settings: Mapping[str, Any],
     progress: OnProgress,
-) -> TunedLadder:
-    """Tune a ladder on the held-out tokens. The given ``settings`` are not changed."""
-    start = replace(LadderParameters.of(preset), **settings)
+) -> TunedBackoff:
+    """Tune a back-off on the held-out tokens. The given ``settings`` are not changed."""
+    start = replace(BackoffParameters.of(preset), **settings)
     folds = [(h.tokens, counted.held_out_tables(preset, h)) for h in counted.held_out]
     if not folds:
-        return TunedLadder(start, None, None)
-    usual = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS
+        return TunedBackoff(start, None, None)
+    usual = _PAPER_STEPS if preset is PAPER else _BACKOFF_STEPS
     steps = {name: step for name, step in usual.items() if name not in settings}
     trial = _Trial(folds, counted.counts.pairs, counted.n_labels)
-    stage = f"tuning the {preset.name} ladder"
+    stage = f"tuning the {preset.name} back-off"
     parameters, _ = coordinate_search(trial, start, steps, lambda done: progress(ProgressEvent(stage, done)))
     if preset is not PAPER and "lower_k" not in settings:
         parameters = trial.best_lower(parameters)
-    return TunedLadder(parameters, *trial.measure(parameters))
+    return TunedBackoff(parameters, *trial.measure(parameters))
 
 
 class _Trial:
-    """Finds the held-out tokens that a ladder labels correctly. Reuses score parts if only weights change."""
+    """Finds the held-out tokens that a back-off labels correctly. Reuses score parts if only weights change."""
 
-    def __init__(self, folds: list[tuple[Tokens, LadderTables]], pairs: PairCounts, n_labels: int) -> None:
+    def __init__(self, folds: list[tuple[Tokens, BackoffTables]], pairs: PairCounts, n_labels: int) -> None:
         self.folds, self.pairs, self.n_labels = folds, pairs, n_labels
         self._key: tuple[float, ...] | None = None
         self._parts: list[NodeParts] = []
 
-    def parts(self, p: LadderParameters) -> list[NodeParts]:
+    def parts(self, p: BackoffParameters) -> list[NodeParts]:
         key = (p.word_k, p.lower_k, p.rung_k, p.pair_k, p.class_k, p.rare, p.threshold, p.cap)
         if key != self._key:
             self._key, self._parts = key, [tables.parts(p, tokens) for tokens, tables in self.folds]
         return self._parts
 
-    def __call__(self, p: LadderParameters) -> NDArray[np.bool_]:
+    def __call__(self, p: BackoffParameters) -> NDArray[np.bool_]:
         edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
         correct = []
         for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True):
@@ -91,7 +91,7 @@ class _Trial:
             correct.append(best == tokens.labels)
         return np.concatenate(correct)
 
-    def best_lower(self, p: LadderParameters) -> LadderParameters:
+    def best_lower(self, p: BackoffParameters) -> BackoffParameters:
         """The parameters with the best weight of lower-case forms."""
         best, least = p, np.inf
         for lower_k in _LOWER_K:
@@ -102,7 +102,7 @@ class _Trial:
             best, least = tried, loss
         return best
 
-    def _loss_of_unseen(self, p: LadderParameters) -> float:
+    def _loss_of_unseen(self, p: BackoffParameters) -> float:
         """The sum of -log P(correct label) over the unseen words."""
         edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
         return sum(
@@ -112,7 +112,7 @@ class _Trial:
             for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
         )
 
-    def measure(self, p: LadderParameters) -> tuple[float, float]:
+    def measure(self, p: BackoffParameters) -> tuple[float, float]:
         """Accuracy, and the mean negative log-probability of the correct label."""
         edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
         measured = [

@@ -1,4 +1,4 @@
-"""The back-off ladder with dictionaries, from the formulas in native/counting/ladder.cpp: its oracle."""
+"""The back-off with dictionaries, from the formulas in native/counting/backoff.cpp: its oracle."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Token = tuple[str, str]
-Rung = Callable[[str], "str | None"]
+Level = Callable[[str], "str | None"]
 START, END = "<s>", "</s>"
 
 
 @dataclass
-class Ladder:
-    """A ladder of counted sentences. ``ks`` and ``rare`` belong to the rungs, from specific to general.
+class Backoff:
+    """A back-off of counted sentences. ``ks`` and ``rare`` belong to the levels, from specific to general.
 
     The token ``not_counted`` (sentence, position) is only used as a neighbour of other tokens.
     """
 
     sentences: Sequence[Sequence[Token]]
     labels: Sequence[str]
-    rungs: Sequence[Rung]
+    levels: Sequence[Level]
     ks: Sequence[float]
     rare: Sequence[float]
     word_k: float
@@ -52,11 +52,11 @@ class Ladder:
     def backed_off(self, word: str) -> NDArray:
         """P_0: the distribution of a word, from other words."""
         p = self.prior
-        for rung, k, rare in reversed(list(zip(self.rungs, self.ks, self.rare, strict=True))):
+        for level, k, rare in reversed(list(zip(self.levels, self.ks, self.rare, strict=True))):
             types = [
                 self._vector(n) / sum(n.values())
                 for other, n in self.counts.items()
-                if other != word and rung(other) == rung(word) is not None and 0 < sum(n.values()) <= rare
+                if other != word and level(other) == level(word) is not None and 0 < sum(n.values()) <= rare
             ]
             if types:
                 p = (np.sum(types, axis=0) + k * p) / (len(types) + k)
@@ -79,7 +79,7 @@ class Ladder:
         return np.log((n + k * p) / (n.sum() + k) / p) if n.sum() else np.zeros(len(p))
 
     def unseen_neighbour(
-        self, sentence: Sequence[str], i: int, step: int, k: float, word_class: Rung, rare: int
+        self, sentence: Sequence[str], i: int, step: int, k: float, word_class: Level, rare: int
     ) -> NDArray:
         """log P(y | neighbour, class) / P(y | class), over words of at most ``rare`` tokens."""
 

@@ -17,8 +17,8 @@ import numpy as np
 from corate import _native
 from corate.corpus import Corpus
 from corate.corpus.stored_corpus import StoredCorpus
+from corate.counting.backoff import BackoffParameters, BackoffPreset
 from corate.counting.counted_corpus import CountedCorpus
-from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
@@ -31,14 +31,14 @@ from corate.training.disk import DiskSource
 from corate.training.source import Presets
 from corate.training.start import RunContext
 
-__all__ = ["LadderSource", "LadderStreams"]
+__all__ = ["BackoffSource", "BackoffStreams"]
 
-#: The share of the memory limit for pieces and merges; words, their rungs and rows have the rest.
+#: The share of the memory limit for pieces and merges; words, their levels and rows have the rest.
 WORKING_SHARE = 0.25
 
 
-class LadderSource(DiskSource):
-    """A corpus on disk whose neighbour pairs are counted on disk, for ladders.
+class BackoffSource(DiskSource):
+    """A corpus on disk whose neighbour pairs are counted on disk, for back-offs.
 
     At most ``most_words`` words are counted: see `CountedWords`.
     """
@@ -50,7 +50,7 @@ class LadderSource(DiskSource):
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
-        """Count what the ladders need. The strings of the corpus are released: only ids are needed from here on."""
+        """Count what the back-offs need. The strings of the corpus are released: only ids are needed from here on."""
         if templates or held_out is not None:
             raise FeatureError("features and held-out text are counted in memory; give more memory")
         return StoredCounts(
@@ -65,12 +65,12 @@ class LadderSource(DiskSource):
         )
 
     def streamed(
-        self, counted: CountedCorpus, preset: LadderPreset, p: LadderParameters, model: ChainModel
-    ) -> LadderStreams:
+        self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
+    ) -> BackoffStreams:
         """The parts of the model file that stay on disk, and the weights of neighbour pairs, which are written here."""
         assert isinstance(counted, StoredCounts)
         _native.release_memory()
-        words = model.rows.between(0, model.rung_bases[0])
+        words = model.rows.between(0, model.level_bases[0])
         weights = [
             _StoredWeights.write(
                 counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
@@ -80,11 +80,11 @@ class LadderSource(DiskSource):
             )
             for t, pairs in enumerate(counted.pairs_on_disk, start=1)
         ]
-        return LadderStreams(model, counted, weights)
+        return BackoffStreams(model, counted, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class LadderStreams:
+class BackoffStreams:
     """The tensors of a model file that are on disk: those of neighbour pairs, and those that contain them."""
 
     model: ChainModel  # all but the neighbour pairs
