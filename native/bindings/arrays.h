@@ -19,6 +19,7 @@
 #include "core/strings.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 // A read-only, C-contiguous array on the CPU.
 template <typename T>

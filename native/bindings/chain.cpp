@@ -24,7 +24,7 @@ void bind_edges(nb::module_& m) {
             [](const In2<float>& scores, bool local, const TripleArrays& triples) {
                 return dense_edges(view(scores), local, triples_of(triples));
             },
-            nb::arg("scores"), nb::arg("local") = false, nb::arg("triples") = nb::none())
+            "scores"_a, "local"_a = false, "triples"_a = nb::none())
         .def_static(
             "sparse",
             [](const In<int64_t>& offsets, const In<int32_t>& to, const In<float>& scores, const In<float>& row,
@@ -32,8 +32,7 @@ void bind_edges(nb::module_& m) {
                 return sparse_edges({view(offsets), view(to)}, view(scores), view(row), view(col), weight, local,
                                     triples_of(triples));
             },
-            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"),
-            nb::arg("local") = false, nb::arg("triples") = nb::none())
+            "offsets"_a, "to"_a, "scores"_a, "row"_a, "col"_a, "weight"_a, "local"_a = false, "triples"_a = nb::none())
         .def(
             "at",
             [](const Edges& edges, int32_t y, int32_t z) {
@@ -41,7 +40,7 @@ void bind_edges(nb::module_& m) {
                 check_label(edges, z);
                 return edges.at(y, z);
             },
-            nb::arg("y"), nb::arg("z"))
+            "y"_a, "z"_a)
         .def(
             "triple",
             [](const Edges& edges, int32_t y, int32_t z, int32_t w) {
@@ -50,10 +49,10 @@ void bind_edges(nb::module_& m) {
                 check_label(edges, w);
                 return edges.at(y, z, w);
             },
-            nb::arg("y"), nb::arg("z"), nb::arg("w"))
+            "y"_a, "z"_a, "w"_a)
         .def(
             "without", [](const Edges& edges, const In<uint8_t>& forbidden) { return edges_without(edges, view(forbidden)); },
-            nb::arg("forbidden"),
+            "forbidden"_a,
             "The same edges with a score of minus infinity for some label pairs. None if that is not how they can be limited: if "
             "they are sparse, normalised locally, or have scores of label triples.")
         .def_ro("n_labels", &Edges::n_labels)
@@ -69,13 +68,13 @@ void bind_word_pairs(nb::module_& m) {
                 new (self) WordPairsHandle{
                     std::make_shared<const WordPairs>(view(first), view(second), view(counts), view(class_of), n_labels)};
             },
-            nb::arg("first"), nb::arg("second"), nb::arg("counts"), nb::arg("class_of"), nb::arg("n_labels"))
+            "first"_a, "second"_a, "counts"_a, "class_of"_a, "n_labels"_a)
         .def(
             "find",
             [](const WordPairsHandle& words, WordPairs::Side first, WordPairs::Side second) {
                 return words.table->find(first, second);
             },
-            nb::arg("first"), nb::arg("second"),
+            "first"_a, "second"_a,
             "The row of a pair, -1 if there is none. A side is 0 for the boundary, 2 w + 2 for word w, and 2 c + 1 for class c.")
         .def(
             "rows", [](const WordPairsHandle& words) { return to_tuple(SparseRows(words.table->rows())); },
@@ -89,17 +88,16 @@ void bind_edge_features(nb::module_& m) {
             [](EdgeFeatureWeights* self, const In<int64_t>& offsets, const In<int32_t>& pairs, const In<float>& scores) {
                 new (self) EdgeFeatureWeights({view(offsets), view(pairs)}, view(scores));
             },
-            nb::arg("offsets"), nb::arg("pairs"), nb::arg("scores"))
+            "offsets"_a, "pairs"_a, "scores"_a)
         .def(
             "__init__",
             [](EdgeFeatureWeights* self, const WordPairsHandle& words, float scale, float floor, float forbidden) {
                 new (self) EdgeFeatureWeights(words.table, scale, floor, forbidden);
             },
-            nb::arg("words"), nb::arg("scale"), nb::arg("floor"), nb::arg("forbidden"),
-            "The scores of pairs of words, which replace those of edges.")
-        .def("at", &EdgeFeatureWeights::at, nb::arg("feature"), nb::arg("pair"),
+            "words"_a, "scale"_a, "floor"_a, "forbidden"_a, "The scores of pairs of words, which replace those of edges.")
+        .def("at", &EdgeFeatureWeights::at, "feature"_a, "pair"_a,
              "The score of a feature for a label pair. If none is stored, 0, or the floor of pairs of words.")
-        .def("scaled", &EdgeFeatureWeights::scaled, nb::arg("factor"), "The same with all scores multiplied.")
+        .def("scaled", &EdgeFeatureWeights::scaled, "factor"_a, "The same with all scores multiplied.")
         .def_prop_ro(
             "forbidden",
             [](const EdgeFeatureWeights& weights) -> std::optional<float> {
@@ -121,8 +119,7 @@ void bind_chain(nb::module_& m) {
             const LatticeBatch lattice = lattice_of(sentences, offsets, labels, scores, edges, extra);
             return to_tuple(unlocked([&] { return viterbi(lattice, edges, threads); }));
         },
-        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(), nb::arg("threads") = 1,
+        "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a = nb::none(), "threads"_a = 1,
         "The best label of each position and the best score of each sentence.");
     m.def(
         "forward_backward",
@@ -131,8 +128,8 @@ void bind_chain(nb::module_& m) {
             const LatticeBatch lattice = lattice_of(sentences, offsets, labels, scores, edges, extra);
             return to_tuple(unlocked([&] { return forward_backward(lattice, edges, with_pairs, threads); }));
         },
-        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false, nb::arg("threads") = 1,
+        "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a = nb::none(), "with_pairs"_a = false,
+        "threads"_a = 1,
         "log Z of each sentence, P(label) of each candidate and, with with_pairs=True, P(label, label) of neighbouring "
         "candidates.");
 }

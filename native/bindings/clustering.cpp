@@ -26,7 +26,7 @@ void bind_clustering(nb::module_& m) {
             WordNeighbours pairs = unlocked([&] { return count_neighbours(view(words), view(sentences), n_words); });
             return nb::make_tuple(to_python(std::move(pairs.before)), to_python(std::move(pairs.after)));
         },
-        nb::arg("words"), nb::arg("sentences"), nb::arg("n_words"),
+        "words"_a, "sentences"_a, "n_words"_a,
         "The words before and the words after each word, each as (offsets int64, words int32, counts int32), words ascending. "
         "Word n_words is the sentence boundary.");
     m.def(
@@ -38,7 +38,7 @@ void bind_clustering(nb::module_& m) {
                 unlocked([&] { return exchange_classes(left, right, writable(classes), n_classes, threads); });
             return nb::make_tuple(result.moves, result.gain, result.objective);
         },
-        nb::arg("before"), nb::arg("after"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("threads") = 1,
+        "before"_a, "after"_a, "classes"_a, "n_classes"_a, "threads"_a = 1,
         "One pass of exchange clustering over all words, in order. Changes `classes` in place; -1 is a word without a class. "
         "Returns the number of moves, their gain in nats, and the objective.");
 }

@@ -83,7 +83,7 @@ void bind_strings(nb::module_& m) {
                 const StringTable given = strings_of(data, offsets);
                 return to_numpy(unlocked([&] { return intern_buffer(given, self); }));
             },
-            nb::arg("data"), nb::arg("offsets"), "Add the strings of a buffer, and return their ids (int32).")
+            "data"_a, "offsets"_a, "Add the strings of a buffer, and return their ids (int32).")
         .def("table", [](const Interner& self) { return to_python(self); }, "All strings: (blob uint8, offsets int64).");
     m.def(
         "intern_strings",
@@ -101,9 +101,8 @@ void bind_strings(nb::module_& m) {
             nb::tuple table = to_python(strings);
             return nb::make_tuple(to_numpy(std::move(ids)), table[0], table[1]);
         },
-        nb::arg("items"),
-        "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
-    m.def("intern_sentences", &intern_sentences, nb::arg("sentences"), nb::arg("n_columns"),
+        "items"_a, "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
+    m.def("intern_sentences", &intern_sentences, "sentences"_a, "n_columns"_a,
           "Number the strings of lists of tokens, which are words or tuples: (offsets of sentences int64, for each column: (ids "
           "int32, blob uint8, offsets int64)). None if a sentence is no list, or a token has another form.");
     m.def(
@@ -115,7 +114,7 @@ void bind_strings(nb::module_& m) {
             nb::tuple table = to_python(strings);
             return nb::make_tuple(to_numpy(std::move(ids)), table[0], table[1]);
         },
-        nb::arg("data"), nb::arg("offsets"),
+        "data"_a, "offsets"_a,
         "Number the distinct strings of a buffer in order of first appearance: (ids int32, blob uint8, offsets int64).");
     m.def(
         "match_strings",
@@ -125,14 +124,14 @@ void bind_strings(nb::module_& m) {
             const StringTable wanted = strings_of(query, query_offsets, "query strings and their offsets disagree");
             return to_numpy(unlocked([&] { return match_strings(table, wanted); }));
         },
-        nb::arg("known"), nb::arg("known_offsets"), nb::arg("query"), nb::arg("query_offsets"),
+        "known"_a, "known_offsets"_a, "query"_a, "query_offsets"_a,
         "The id of each query string in the table of known (distinct) strings, -1 if it is not there.");
     m.def(
         "match_keys",
         [](const In<uint64_t>& known, const In<uint64_t>& query) {
             return to_numpy(unlocked([&] { return match_keys(view(known), view(query)); }));
         },
-        nb::arg("known"), nb::arg("query"), "The position of each query key among the known (distinct) keys, or -1.");
+        "known"_a, "query"_a, "The position of each query key among the known (distinct) keys, or -1.");
 }
 
 void bind_rows(nb::module_& m) {
@@ -146,7 +145,7 @@ void bind_rows(nb::module_& m) {
             SparseRows sum = unlocked([&] { return add_rows(a, b); });
             return to_tuple(std::move(sum));
         },
-        nb::arg("a"), nb::arg("b"), "The row-wise sum of two sets of rows. A label in only one of them keeps its score.");
+        "a"_a, "b"_a, "The row-wise sum of two sets of rows. A label in only one of them keeps its score.");
     m.def(
         "find_in_rows",
         [](const In<int64_t>& offsets, const In<int32_t>& labels, const In<int32_t>& wanted) {
@@ -155,8 +154,7 @@ void bind_rows(nb::module_& m) {
             if (rows.rows() != wanted.shape(0)) throw nb::value_error("wanted labels and rows disagree in number");
             return to_numpy(unlocked([&] { return find_in_rows(rows, view(wanted)); }));
         },
-        nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"),
-        "The position of the wanted label of each row, -1 if the row does not contain it.");
+        "offsets"_a, "labels"_a, "wanted"_a, "The position of the wanted label of each row, -1 if the row does not contain it.");
     m.def(
         "seen_labels",
         [](const CsrArrays& slot_arrays, const CsrArrays& feature_arrays, size_t n_labels) {
@@ -167,7 +165,7 @@ void bind_rows(nb::module_& m) {
             auto found = unlocked([&] { return seen_labels(slots, features, n_labels); });
             return to_tuple(std::move(found.first), std::move(found.second));
         },
-        nb::arg("slots"), nb::arg("features"), nb::arg("n_labels"),
+        "slots"_a, "features"_a, "n_labels"_a,
         "The labels that some feature of each token was seen with, in ascending order; all labels for a token without such "
         "features. Features without a row of slots are left out.");
     m.def(
@@ -180,7 +178,7 @@ void bind_rows(nb::module_& m) {
             auto found = unlocked([&] { return parts.with_columns(rows); });
             return to_tuple(std::move(found.first), std::move(found.second));
         },
-        nb::arg("rows"), nb::arg("parts"), "Rows of labels, with a column K + p for each part p that a label of the row has.");
+        "rows"_a, "parts"_a, "Rows of labels, with a column K + p for each part p that a label of the row has.");
 }
 
 void bind_long_vectors(nb::module_& m) {
@@ -190,7 +188,7 @@ void bind_long_vectors(nb::module_& m) {
             if (a.shape(0) != b.shape(0)) throw nb::value_error("vectors differ in length");
             return unlocked([&] { return dot(a.data(), b.data(), a.shape(0)); });
         },
-        nb::arg("a"), nb::arg("b"), "The inner product of two vectors.");
+        "a"_a, "b"_a, "The inner product of two vectors.");
     m.def(
         "inner_products",
         [](const In2<double>& rows, const In<double>& v, const std::vector<size_t>& own) {
@@ -199,7 +197,7 @@ void bind_long_vectors(nb::module_& m) {
             std::vector<double> out = unlocked([&] { return inner_products(matrix, v.data(), own); });
             return to_numpy(std::move(out), own.size() + 1, matrix.rows());
         },
-        nb::arg("rows"), nb::arg("v"), nb::arg("own") = std::vector<size_t>(),
+        "rows"_a, "v"_a, "own"_a = std::vector<size_t>(),
         "Inner products of each row with `v`, then with each row whose index is in `own`.");
     m.def(
         "combination",
@@ -210,7 +208,7 @@ void bind_long_vectors(nb::module_& m) {
             unlocked([&] { combination(view(rows), shares.data(), v.data(), own, out.get()); });
             return to_numpy(std::move(out), n);
         },
-        nb::arg("rows"), nb::arg("shares"), nb::arg("v"), nb::arg("own"), "own * v plus the sum of shares[r] * rows[r].");
+        "rows"_a, "shares"_a, "v"_a, "own"_a, "own * v plus the sum of shares[r] * rows[r].");
     m.def(
         "solve_positive_definite",
         [](const In2<double>& a, const In<double>& b) -> std::optional<Out<double>> {
@@ -219,7 +217,7 @@ void bind_long_vectors(nb::module_& m) {
             if (x.size() != b.shape(0)) return std::nullopt;
             return to_numpy(std::move(x));
         },
-        nb::arg("a"), nb::arg("b"), "The solution of a x = b; None if the upper triangle of a is not positive definite.");
+        "a"_a, "b"_a, "The solution of a x = b; None if the upper triangle of a is not positive definite.");
     m.def(
         "exp",
         [](const In<double>& x) {
@@ -228,19 +226,19 @@ void bind_long_vectors(nb::module_& m) {
                 exponentiate(to, n);
             });
         },
-        nb::arg("x"), "e to the power of each number, at most 709; 0 below -708.");
+        "x"_a, "e to the power of each number, at most 709; 0 below -708.");
     m.def(
         "log",
         [](const In<double>& x) {
             return each(x, [](const double* from, double* to, size_t n) { std::transform(from, from + n, to, portable_log); });
         },
-        nb::arg("x"), "The logarithm of each number.");
+        "x"_a, "The logarithm of each number.");
     m.def(
         "log1p",
         [](const In<double>& x) {
             return each(x, [](const double* from, double* to, size_t n) { std::transform(from, from + n, to, portable_log1p); });
         },
-        nb::arg("x"), "The logarithm of 1 plus each number.");
+        "x"_a, "The logarithm of 1 plus each number.");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void bind_counts(nb::module_& m) {
             if (labels.shape(0) != contexts.shape(0)) throw nb::value_error("labels and contexts disagree in number");
             return to_python(unlocked([&] { return count_table(contexts.data(), view(labels), n_contexts, n_labels); }));
         },
-        nb::arg("contexts"), nb::arg("labels"), nb::arg("n_contexts"), nb::arg("n_labels"),
+        "contexts"_a, "labels"_a, "n_contexts"_a, "n_labels"_a,
         "Label counts of each context: CSR offsets, labels in ascending order, counts. Negative contexts and labels are "
         "skipped.");
     m.def(
@@ -92,12 +92,12 @@ void bind_counts(nb::module_& m) {
             return to_python(
                 unlocked([&] { return count_tables(view(contexts), view(labels), view(sizes), n_labels, threads); }));
         },
-        nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
+        "contexts"_a, "labels"_a, "sizes"_a, "n_labels"_a, "threads"_a = 1,
         "The stacked tables of several kinds of contexts, (kinds, n). Kind i has sizes[i] rows.");
     m.def(
         "occurrences",
-        [](const In<int32_t>& ids, size_t n) { return to_numpy(unlocked([&] { return occurrences(view(ids), n); })); },
-        nb::arg("ids"), nb::arg("n"), "The number of occurrences of each id below n.");
+        [](const In<int32_t>& ids, size_t n) { return to_numpy(unlocked([&] { return occurrences(view(ids), n); })); }, "ids"_a,
+        "n"_a, "The number of occurrences of each id below n.");
     m.def(
         "adjust_table",
         [](const In<int64_t>& offsets, const In<int32_t>& labels, const InOut<int64_t>& counts, const In<int32_t>& token_contexts,
@@ -108,15 +108,15 @@ void bind_counts(nb::module_& m) {
             check_offsets(table.offsets, table.ids.size(), "table offsets and labels disagree");
             unlocked([&] { adjust_table(table, writable(counts), view(token_contexts), view(token_labels), change); });
         },
-        nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("token_contexts"), nb::arg("token_labels"),
-        nb::arg("change"), "Add `change` to the count of each token's (context, label), in place.");
+        "offsets"_a, "labels"_a, "counts"_a, "token_contexts"_a, "token_labels"_a, "change"_a,
+        "Add `change` to the count of each token's (context, label), in place.");
     m.def(
         "count_entries",
         [](const In<uint64_t>& keys, const In<int32_t>& labels, uint64_t first, int bits) {
             GroupedEntries found = unlocked([&] { return count_entries(view(keys), view(labels), first, bits); });
             return nb::make_tuple(to_python(std::move(found.entries)), to_numpy(std::move(found.sizes)));
         },
-        nb::arg("keys"), nb::arg("labels"), nb::arg("first"), nb::arg("bits"),
+        "keys"_a, "labels"_a, "first"_a, "bits"_a,
         "Count the keys and labels of tokens: (entries as (n, 3) uint64: key, first place, label << 40 | count; the number of "
         "entries of each group of keys). Negative labels are skipped.");
     m.def(
@@ -127,7 +127,7 @@ void bind_counts(nb::module_& m) {
             return to_python(
                 unlocked([&] { return merge_entries(std::vector<Entry>(begin, begin + entries.shape(0)), by_place); }));
         },
-        nb::arg("entries"), nb::arg("by_place"),
+        "entries"_a, "by_place"_a,
         "Add up entries of the same key and label. They are sorted by key and label, or by first place and label.");
     m.def(
         "count_pairs",
@@ -136,7 +136,7 @@ void bind_counts(nb::module_& m) {
             PairCounts pairs = unlocked([&] { return count_pairs(view(labels), view(offsets), n_labels); });
             return to_tuple(std::move(pairs.from), std::move(pairs.to), std::move(pairs.counts));
         },
-        nb::arg("labels"), nb::arg("offsets"), nb::arg("n_labels"),
+        "labels"_a, "offsets"_a, "n_labels"_a,
         "How often label `to` follows label `from`, sorted. Id n_labels is the sentence boundary. A negative id is an unknown "
         "label, which forms no pair.");
 }
@@ -153,8 +153,8 @@ void bind_contexts(nb::module_& m) {
             return to_tuple(std::move(found.keys), std::move(found.table.offsets), std::move(found.table.labels),
                             std::move(found.table.counts));
         },
-        nb::arg("keys"), nb::arg("pairs"), nb::arg("word_is_first"), nb::arg("class_of"), nb::arg("totals"), nb::arg("rare"),
-        nb::arg("n_labels"), "Sum the counts of (neighbour, rare word) pairs by (neighbour, class of the word): (keys, table).");
+        "keys"_a, "pairs"_a, "word_is_first"_a, "class_of"_a, "totals"_a, "rare"_a, "n_labels"_a,
+        "Sum the counts of (neighbour, rare word) pairs by (neighbour, class of the word): (keys, table).");
     m.def(
         "context_weights",
         [](const LabelCountArrays& table, const In<int32_t>& centre, const LabelScoreArrays& rows, double k, double weight) {
@@ -164,7 +164,7 @@ void bind_contexts(nb::module_& m) {
             if (centre.shape(0) != counts.n_contexts()) throw nb::value_error("contexts and their rows disagree in number");
             return to_tuple(unlocked([&] { return context_weights(counts, view(centre), scores, k, weight); }));
         },
-        nb::arg("table"), nb::arg("centre"), nb::arg("rows"), nb::arg("k"), nb::arg("weight"),
+        "table"_a, "centre"_a, "rows"_a, "k"_a, "weight"_a,
         "weight * log(1 + n(c, y) / (k p(y))), where p is the row of the context's centre: a context's evidence as label "
         "weights. "
         "The term common to all labels is omitted.");
@@ -177,9 +177,9 @@ void bind_backoff(nb::module_& m) {
             [](Backoff* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int64_t>& counts,
                const In2<int32_t>& level_ids,
                size_t n_labels) { new (self) Backoff({view(offsets), view(labels), view(counts)}, view(level_ids), n_labels); },
-            nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("level_ids"), nb::arg("n_labels"))
-        .def("derive", &Backoff::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
-             nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior.")
+            "offsets"_a, "labels"_a, "counts"_a, "level_ids"_a, "n_labels"_a)
+        .def("derive", &Backoff::derive, "rung_k"_a, "rare"_a, "word_k"_a, "prior_k"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Derive rarity, types and prior.")
         .def(
             "distribution",
             [](const Backoff& backoff, size_t word, int32_t left_out) {
@@ -189,14 +189,14 @@ void bind_backoff(nb::module_& m) {
                 backoff.distribution(word, left_out, p);
                 return to_numpy(std::move(p));
             },
-            nb::arg("word"), nb::arg("left_out") = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
+            "word"_a, "left_out"_a = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
         .def(
             "word_rows",
             [](const Backoff& backoff, double threshold, size_t cap) {
                 backoff.require_derived();
                 return to_tuple(unlocked([&] { return backoff.word_rows(threshold, cap); }));
             },
-            nb::arg("threshold"), nb::arg("cap"), "log P(y | word) of each word's candidate labels, as CSR rows.")
+            "threshold"_a, "cap"_a, "log P(y | word) of each word's candidate labels, as CSR rows.")
         .def(
             "level_shares",
             [](const Backoff& backoff, size_t level) {
@@ -204,10 +204,9 @@ void bind_backoff(nb::module_& m) {
                 if (level > backoff.n_levels()) throw nb::index_error("level number out of range");
                 return to_tuple(unlocked([&] { return backoff.level_shares(level); }));
             },
-            nb::arg("level"), "The label shares of each context of a level, as CSR rows. The level after the last is the prior.")
-        .def("lattice", &lattice, nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
-             nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
-             nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
+            "level"_a, "The label shares of each context of a level, as CSR rows. The level after the last is the prior.")
+        .def("lattice", &lattice, "words"_a, "ids"_a, "left"_a, "right"_a, "class_left"_a, "class_right"_a, "class_of"_a,
+             "classes"_a, "pair_k"_a, "class_k"_a, "rare"_a, "threshold"_a, "cap"_a, "left_out"_a.none(),
              "Candidate labels of each token and the terms of their scores: (offsets, labels, log P(y | word), left, right, "
              "class, known). `ids` holds the four contexts of each token. `left_out` holds each token's own label, to leave it "
              "out.");
@@ -223,8 +222,7 @@ void bind_pooling(nb::module_& m) {
             return to_numpy(unlocked([&] { return expert_evidence(tokens, view(expert_of), n_experts); }),
                             tokens.candidates.ids.size(), n_experts);
         },
-        nb::arg("table"), nb::arg("features"), nb::arg("expert_of"), nb::arg("n_experts"), nb::arg("candidates"),
-        nb::arg("prior"), nb::arg("k"), nb::arg("left_out").none(),
+        "table"_a, "features"_a, "expert_of"_a, "n_experts"_a, "candidates"_a, "prior"_a, "k"_a, "left_out"_a.none(),
         "Evidence of each expert for each candidate label: (candidates, experts).");
     m.def(
         "pooled_scores",
@@ -235,14 +233,13 @@ void bind_pooling(nb::module_& m) {
                 throw nb::value_error("weights and features disagree in number");
             return to_numpy(unlocked([&] { return pooled_scores(tokens, view(feature_weight), threads); }));
         },
-        nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"), nb::arg("k"),
-        nb::arg("left_out").none(), nb::arg("threads") = 1, "Weighted evidence for each candidate label of each token.");
-    m.def("conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
-          nb::arg("n_labels"),
+        "table"_a, "features"_a, "feature_weight"_a, "candidates"_a, "prior"_a, "k"_a, "left_out"_a.none(), "threads"_a = 1,
+        "Weighted evidence for each candidate label of each token.");
+    m.def("conditional_logit", &bound_conditional_logit, "x"_a, "candidates"_a, "gold"_a, "theta"_a, "n_labels"_a,
           "-sum log softmax(x w + b)(gold) over candidates, its gradient and its Hessian in (w, b). Tokens with gold -1 are "
           "skipped.");
-    m.def("pair_expectations", &bound_pair_expectations, nb::arg("sentences"), nb::arg("candidates"), nb::arg("posteriors"),
-          nb::arg("scores"), "Expected label pairs if P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
+    m.def("pair_expectations", &bound_pair_expectations, "sentences"_a, "candidates"_a, "posteriors"_a, "scores"_a,
+          "Expected label pairs if P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
 }
 
 }  // namespace

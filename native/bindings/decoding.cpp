@@ -132,13 +132,12 @@ void bind_paths(nb::module_& m) {
                 new (self) PathAnswers(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, view(allowed),
                                        view(forbidden), blocks ? std::optional(spans_of(*blocks)) : std::nullopt, threads);
             },
-            nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-            nb::arg("extra").none(), nb::arg("allowed").none(), nb::arg("forbidden").none(), nb::arg("blocks").none(),
-            nb::arg("threads"), nb::keep_alive<1, 6>())
+            "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a.none(), "allowed"_a.none(),
+            "forbidden"_a.none(), "blocks"_a.none(), "threads"_a, nb::keep_alive<1, 6>())
         .def(
             "best", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.best(); })); },
             "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
-        .def("n_best", &n_best, nb::arg("n"), nb::arg("names"),
+        .def("n_best", &n_best, "n"_a, "names"_a,
              "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
         .def(
             "through", [](const PathAnswers& paths) { return to_numpy(unlocked([&] { return paths.through(); })); },
@@ -148,7 +147,7 @@ void bind_paths(nb::module_& m) {
             [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& tokens, const In<int64_t>& candidates) {
                 return to_tuple(unlocked([&] { return paths.traces(view(places), view(tokens), view(candidates)); }));
             },
-            nb::arg("places"), nb::arg("tokens"), nb::arg("candidates"),
+            "places"_a, "tokens"_a, "candidates"_a,
             "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")
         .def(
             "sums", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.sums(); })); },
@@ -158,8 +157,7 @@ void bind_paths(nb::module_& m) {
             [](const PathAnswers& paths, bool with_pairs) {
                 return to_tuple(unlocked([&] { return paths.marginals(with_pairs); }));
             },
-            nb::arg("with_pairs"),
-            "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
+            "with_pairs"_a, "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
         .def(
             "span_probabilities",
             [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& starts, const In<int64_t>& stops,
@@ -168,14 +166,14 @@ void bind_paths(nb::module_& m) {
                 return to_numpy(unlocked(
                     [&] { return paths.span_probabilities(view(places), view(starts), view(stops), view(groups), spans); }));
             },
-            nb::arg("places"), nb::arg("starts"), nb::arg("stops"), nb::arg("groups"), nb::arg("labels"),
+            "places"_a, "starts"_a, "stops"_a, "groups"_a, "labels"_a,
             "The probability of each span; `places` are offsets of spans by sentence.")
         .def(
             "sample",
             [](const PathAnswers& paths, size_t n, uint64_t seed) {
                 return to_numpy(unlocked([&] { return paths.sample(n, seed); }));
             },
-            nb::arg("n"), nb::arg("seed"), "n labellings of each sentence, one sentence after the other.");
+            "n"_a, "seed"_a, "n labellings of each sentence, one sentence after the other.");
 }
 
 void bind_tagging(nb::module_& m) {
@@ -203,11 +201,10 @@ void bind_tagging(nb::module_& m) {
                      word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
             },
-            nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"),
-            nb::arg("level_functions"), nb::arg("level_bases"), nb::arg("linear"), nb::arg("edge_weights"),
-            nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(),
-            nb::arg("parts").none(), nb::arg("names").none(), nb::arg("labels"), nb::arg("word_pairs").none(),
-            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 17>())
+            "map"_a, "edges"_a, "bias"_a, "word_column"_a, "rows"_a, "level_functions"_a, "level_bases"_a, "linear"_a,
+            "edge_weights"_a, "first_feature"_a, "all_labels"_a, "by_features"_a, "floor"_a, "unseen"_a.none(), "parts"_a.none(),
+            "names"_a.none(), "labels"_a, "word_pairs"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+            nb::keep_alive<1, 17>())
         .def(
             "tag_columns",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
@@ -215,8 +212,7 @@ void bind_tagging(nb::module_& m) {
                 const Batch batch = batch_of(engine, columns, sentences, ready);
                 return to_numpy(with_session(engine, [&](Session& kept) { return tag(engine, batch, threads, kept); }));
             },
-            nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads"),
-            "The best label id of each token of a corpus.")
+            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a, "The best label id of each token of a corpus.")
         .def(
             "lattice",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
@@ -226,21 +222,18 @@ void bind_tagging(nb::module_& m) {
                 return to_tuple(std::move(found.offsets), std::move(found.labels), std::move(found.scores),
                                 std::move(found.edge_offsets), std::move(found.edge_ids));
             },
-            nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads") = 1,
-            nb::arg("more") = nb::none(),
+            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a = 1, "more"_a = nb::none(),
             "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids). "
             "`more` has further candidates of each token: (offsets, labels).")
-        .def("tag_sentence", &tag_sentence, nb::arg("words").none(), nb::arg("features").none(),
+        .def("tag_sentence", &tag_sentence, "words"_a.none(), "features"_a.none(),
              "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. None if a "
              "word "
              "is not a string that can be encoded as UTF-8.")
-        .def("tag_features", &tag_features, nb::arg("features"),
+        .def("tag_features", &tag_features, "features"_a,
              "The labels of one sentence, for a model that reads ready-made features only.")
-        .def("tag_text", &tag_text, nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"),
-             nb::arg("comment"), nb::arg("threads"), nb::arg("first_line"),
+        .def("tag_text", &tag_text, "data"_a, "labels"_a, "positions"_a, "separator"_a, "comment"_a, "threads"_a, "first_line"_a,
              "The column text with a label appended to each token's line, and the number of tokens.")
-        .def("tag_conllu", &tag_conllu, nb::arg("data"), nb::arg("positions"), nb::arg("targets"), nb::arg("texts"),
-             nb::arg("key"), nb::arg("threads"), nb::arg("first_line"),
+        .def("tag_conllu", &tag_conllu, "data"_a, "positions"_a, "targets"_a, "texts"_a, "key"_a, "threads"_a, "first_line"_a,
              "The CoNLL-U text with labels in the target fields of its tokens, and the number of tokens. texts has the text of "
              "each label for each target. With a key, texts are entries of MISC. RuntimeError has the number of a bad line.");
 }

@@ -141,7 +141,7 @@ void bind_attributes(nb::module_& m) {
                 FeatureReader(read, -1, true).read(sentence);
                 new (self) NamedFeatures(std::move(read));
             },
-            nb::arg("sentence").none())
+            "sentence"_a.none())
         .def("__len__", &NamedFeatures::n_tokens)
         .def("items", &items, "A dict from name to value for each token.");
     nb::class_<AttributeNames>(m, "AttributeNames", "The names of the ready-made features of a model, with their ids.")
@@ -151,7 +151,7 @@ void bind_attributes(nb::module_& m) {
                const std::optional<std::vector<BinArrays>>& bins) {
                 new (self) AttributeNames(make_names(blob, offsets, joiner, bins));
             },
-            nb::arg("blob"), nb::arg("offsets"), nb::arg("joiner"), nb::arg("bins").none())
+            "blob"_a, "offsets"_a, "joiner"_a, "bins"_a.none())
         .def(
             "find",
             [](const AttributeNames& names, nb::list sentences) {
@@ -169,13 +169,13 @@ void bind_attributes(nb::module_& m) {
                 });
                 return to_python(std::move(offsets), std::move(found));
             },
-            nb::arg("sentences"), "The known features of sentences: (sentence offsets, token offsets, ids, values or None).")
+            "sentences"_a, "The known features of sentences: (sentence offsets, token offsets, ids, values or None).")
         .def(
             "match",
             [](const AttributeNames& names, const In<uint8_t>& blob, const In<int64_t>& offsets) {
                 return to_numpy(names.find(strings_of(blob, offsets, "names and their offsets disagree")));
             },
-            nb::arg("blob"), nb::arg("offsets"), "The id of each name of a table, -1 if it is not known.");
+            "blob"_a, "offsets"_a, "The id of each name of a table, -1 if it is not known.");
     m.def(
         "intern_features",
         [](nb::list sentences, bool keep_false) {
@@ -185,7 +185,7 @@ void bind_attributes(nb::module_& m) {
             const nb::tuple table = to_python(names.names());
             return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, to_numpy(names.take_heads()));
         },
-        nb::arg("sentences"), nb::arg("keep_false") = false,
+        "sentences"_a, "keep_false"_a = false,
         "Number the names of features: ((sentence offsets, token offsets, ids, values or None), (blob, offsets) of the names, "
         "length of the keys before a joined value of each name).");
 }
@@ -199,7 +199,7 @@ void bind_feature_map(nb::module_& m) {
                const std::vector<std::vector<AtomSpec>>& templates) {
                 new (self) FeatureMap(n_columns, each_as(functions, function_of), each_as(templates, atoms_of));
             },
-            nb::arg("n_columns"), nb::arg("functions"), nb::arg("templates"))
+            "n_columns"_a, "functions"_a, "templates"_a)
         .def("copy", [](const FeatureMap& map) { return FeatureMap(map); })
         .def("sizes", [](const FeatureMap& map) { return to_numpy(map.sizes()); })
         .def("bytes", &FeatureMap::bytes, "The memory that strings, values and features take.")
@@ -209,7 +209,7 @@ void bind_feature_map(nb::module_& m) {
                 const Columns corpus = checked(map, columns, sentences);
                 return to_python(unlocked([&] { return fit_features(map, corpus, threads); }), map, corpus.n_tokens());
             },
-            nb::arg("columns"), nb::arg("sentences"), nb::arg("threads") = 1,
+            "columns"_a, "sentences"_a, "threads"_a = 1,
             "Return the feature ids and string ids of a corpus, adding new ones: ((T, n) features, string ids of each column).")
         .def(
             "transform",
@@ -217,8 +217,7 @@ void bind_feature_map(nb::module_& m) {
                 const Columns corpus = checked(map, columns, sentences);
                 return to_python(unlocked([&] { return find_features(map, corpus); }), map, corpus.n_tokens());
             },
-            nb::arg("columns"), nb::arg("sentences"),
-            "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
+            "columns"_a, "sentences"_a, "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
         .def(
             "add_strings",
             [](FeatureMap& map, size_t column, const In<uint8_t>& data, const In<int64_t>& offsets, size_t threads) {
@@ -226,7 +225,7 @@ void bind_feature_map(nb::module_& m) {
                 const StringTable strings = strings_of(data, offsets);
                 unlocked([&] { map.add_strings(column, strings, threads); });
             },
-            nb::arg("column"), nb::arg("data"), nb::arg("offsets"), nb::arg("threads") = 1,
+            "column"_a, "data"_a, "offsets"_a, "threads"_a = 1,
             "Add strings to a column, with the values of its functions and without features.")
         .def("release_tables", &FeatureMap::release_tables,
              "Release the tables of word functions. No strings can be added after this, and no text tagged.")
@@ -238,17 +237,16 @@ void bind_feature_map(nb::module_& m) {
                 if (first.shape(0) != second.shape(0)) throw nb::value_error("first and second values differ in number");
                 return to_numpy(unlocked([&] { return intern_pairs(map, t, view(first), view(second)); }));
             },
-            nb::arg("template"), nb::arg("first"), nb::arg("second"),
-            "Return the feature ids of pairs of values, adding new ones to the template.")
+            "template"_a, "first"_a, "second"_a, "Return the feature ids of pairs of values, adding new ones to the template.")
         .def(
             "values_of",
             [](const FeatureMap& map, size_t f) {
                 if (f >= map.n_functions()) throw nb::index_error("function number out of range");
                 return to_numpy(map.values_of(f));
             },
-            nb::arg("function"), "The function's value id of each known string, -1 if it has none.")
+            "function"_a, "The function's value id of each known string, -1 if it has none.")
         .def(
-            "absorb", [](FeatureMap& map, const FeatureMap& other) { return to_list(absorb(map, other)); }, nb::arg("other"),
+            "absorb", [](FeatureMap& map, const FeatureMap& other) { return to_list(absorb(map, other)); }, "other"_a,
             "Add all strings and features of another map. Returns the ids here of its features, for each template.")
         .def(
             "strings",
@@ -256,26 +254,26 @@ void bind_feature_map(nb::module_& m) {
                 if (column >= map.n_columns()) throw nb::index_error("column number out of range");
                 return to_python(map.strings(column));
             },
-            nb::arg("column"))
+            "column"_a)
         .def(
             "values",
             [](const FeatureMap& map, size_t f) {
                 if (f >= map.n_functions()) throw nb::index_error("function number out of range");
                 return to_python(map.values(f));
             },
-            nb::arg("function"))
+            "function"_a)
         .def(
             "keys",
             [](const FeatureMap& map, size_t t) {
                 if (t >= map.n_templates()) throw nb::index_error("template number out of range");
                 return to_tuple(std::vector<uint64_t>(map.prefixes(t).keys()), std::vector<uint64_t>(map.finals(t).keys()));
             },
-            nb::arg("template"), "The template's (prefix keys, feature keys).")
+            "template"_a, "The template's (prefix keys, feature keys).")
         .def(
             "restore",
             [](FeatureMap& map, const std::vector<StringArrays>& strings, const std::vector<StringArrays>& values,
                const std::vector<KeyArrays>& keys) { restore(map, {views(strings), views(values), each_as(keys, keys_of)}); },
-            nb::arg("strings"), nb::arg("values"), nb::arg("keys"), "Fill an empty map with the stored content of another.");
+            "strings"_a, "values"_a, "keys"_a, "Fill an empty map with the stored content of another.");
 }
 
 void bind_listing(nb::module_& m) {
@@ -290,7 +288,7 @@ void bind_listing(nb::module_& m) {
             if (features.has_values()) values = nb::cast(to_numpy(std::move(listed.values)));
             return nb::make_tuple(to_numpy(std::move(listed.offsets)), to_numpy(std::move(listed.ids)), values);
         },
-        nb::arg("local"), nb::arg("bases"), nb::arg("wanted"), nb::arg("ready").none(), nb::arg("kept").none(), nb::arg("last"),
+        "local"_a, "bases"_a, "wanted"_a, "ready"_a.none(), "kept"_a.none(), "last"_a,
         "The features of each token: its attributes, the features of the wanted templates, then `last` unless it is negative. "
         "`local` is (T, n); negative ids and ids beyond the template's size are ignored. `kept` marks the ids to keep. Returns "
         "(offsets, ids, values or None).");
@@ -305,8 +303,7 @@ void bind_word_functions(nb::module_& m) {
                 new (self) LookupHandle{
                     make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, related)};
             },
-            nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"),
-            nb::arg("related") = false);
+            "keys"_a, "key_offsets"_a, "values"_a, "classes"_a, "class_offsets"_a, "related"_a = false);
     m.def(
         "apply_function",
         [](int32_t kind, int32_t number, std::string text, const In<uint8_t>& blob, const In<int64_t>& offsets,
@@ -319,8 +316,7 @@ void bind_word_functions(nb::module_& m) {
             const nb::tuple strings = to_python(values);
             return nb::make_tuple(to_numpy(std::move(ids)), strings[0], strings[1]);
         },
-        nb::arg("kind"), nb::arg("number"), nb::arg("text"), nb::arg("blob"), nb::arg("offsets"),
-        nb::arg("table").none() = nb::none(),
+        "kind"_a, "number"_a, "text"_a, "blob"_a, "offsets"_a, "table"_a.none() = nb::none(),
         "Values of a word function for a table of words: (ids int32, -1 if there is no value; blob, offsets).");
 }
 

@@ -32,8 +32,7 @@ void bind_text(nb::module_& m) {
                 [&] { return read_columns(text, between, prefix, static_cast<size_t>(width), skip_bad, drop_docstart); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("separator"), nb::arg("comment"), nb::arg("width"), nb::arg("skip_bad"),
-        nb::arg("drop_docstart"),
+        "data"_a, "separator"_a, "comment"_a, "width"_a, "skip_bad"_a, "drop_docstart"_a,
         "Parse text with one token per line: (columns, each (ids int32, blob uint8, offsets int64); sentence offsets int64; "
         "first bad "
         "line or -1; its width, -1 for a NUL byte; number of bad lines). An empty separator means any run of spaces "
@@ -45,7 +44,7 @@ void bind_text(nb::module_& m) {
             Parsed parsed = unlocked([&] { return read_lines(text, slashed, prefix, skip_bad); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("slashed"), nb::arg("comment"), nb::arg("skip_bad"),
+        "data"_a, "slashed"_a, "comment"_a, "skip_bad"_a,
         "Parse text with one sentence per line. There is one column (tokens) or, if slashed, two, split at the last slash. "
         "Returns what parse_columns returns.");
     m.def(
@@ -55,7 +54,7 @@ void bind_text(nb::module_& m) {
             Parsed parsed = unlocked([&] { return read_conllu(text, fields, skip_bad); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("fields"), nb::arg("skip_bad"),
+        "data"_a, "fields"_a, "skip_bad"_a,
         "Parse some fields of the tokens of CoNLL-U text. Returns what parse_columns returns. A bad line of width 10 has no ID "
         "or "
         "no FORM.");
@@ -67,7 +66,7 @@ void bind_text(nb::module_& m) {
             return nb::make_tuple(to_python(std::move(items.parsed)), to_numpy(std::move(items.offsets)),
                                   to_numpy(std::move(items.lines)));
         },
-        nb::arg("data"), nb::arg("comment"),
+        "data"_a, "comment"_a,
         "Parse CRFsuite items: (the result of parse_columns with the columns labels, names and value texts; attribute offsets "
         "of each token; line of each token). Names and values have one row per attribute. A value text starts with its colon.");
 }

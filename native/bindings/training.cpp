@@ -25,14 +25,14 @@ void bind_loss(nb::class_<Loss>& bound, const char* objective, const Names&... n
                     unlocked([&] { return loss.objective(weights.data(), precision, gradient.get(), threads, more...); });
                 return nb::make_tuple(value, to_numpy(std::move(gradient), loss.size()));
             },
-            nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), names..., objective)
+            "weights"_a, "precision"_a, "threads"_a, names..., objective)
         .def(
             "pass_over",
             [](const Loss& loss, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
                size_t batch, size_t threads) {
                 return unlocked([&] { return loss.pass(writable(state), view(order), view(decay), rate, batch, threads); });
             },
-            nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
+            "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a,
             "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
 }
 
@@ -47,8 +47,7 @@ void bind_nodes(nb::module_& m) {
                 new (self)
                     Nodes({view(slots), n_labels, view(features), view(values), view(candidates), view(base), view(counts)});
             },
-            nb::arg("slots"), nb::arg("n_labels"), nb::arg("features"), nb::arg("values").none(), nb::arg("candidates"),
-            nb::arg("base").none(), nb::arg("counts"))
+            "slots"_a, "n_labels"_a, "features"_a, "values"_a.none(), "candidates"_a, "base"_a.none(), "counts"_a)
         .def_prop_ro("n_merged", &Nodes::n_merged)
         .def(
             "posteriors",
@@ -56,7 +55,7 @@ void bind_nodes(nb::module_& m) {
                 check_weights(nodes, weights.shape(0));
                 return to_numpy(unlocked([&] { return nodes.posteriors(weights.data(), logs, threads); }));
             },
-            nb::arg("weights"), nb::arg("logs"), nb::arg("threads"), "P(y | x), or its logarithm, of each candidate.");
+            "weights"_a, "logs"_a, "threads"_a, "P(y | x), or its logarithm, of each candidate.");
     bind_loss<Nodes>(bound, "The negative log-likelihood plus its Gaussian prior (precision = 1 / sigma^2), and the gradient.");
 }
 
@@ -73,8 +72,8 @@ void bind_pairs(nb::module_& m) {
                 new (self) Pairs({n_labels, view(sentences), view(candidates), view(left), view(right), view(gold),
                                   view(node_slots), view(edge_slots), view(weights)});
             },
-            nb::arg("n_labels"), nb::arg("sentences"), nb::arg("candidates"), nb::arg("left"), nb::arg("right"), nb::arg("gold"),
-            nb::arg("node_slots").none(), nb::arg("edge_slots").none(), nb::arg("weights") = nb::none())
+            "n_labels"_a, "sentences"_a, "candidates"_a, "left"_a, "right"_a, "gold"_a, "node_slots"_a.none(),
+            "edge_slots"_a.none(), "weights"_a = nb::none())
         .def_prop_ro("n_edges", &Pairs::n_edges)
         .def_prop_ro("n_contexts", &Pairs::n_contexts);
     bind_loss<Pairs>(bound, "The negative log-likelihood plus its Gaussian prior, and the gradient.");
@@ -93,10 +92,9 @@ void bind_chains(nb::module_& m) {
     nb::class_<Chains> bound(
         m, "Chains", "The training sentences of a chain model, with a dense table of label pairs and sparse feature weights.");
     bound
-        .def("__init__", &make_chains, nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"),
-             nb::arg("values").none(), nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"),
-             nb::arg("edge_slots").none(), nb::arg("sentence_weights").none(), nb::arg("free_pairs"),
-             nb::arg("triples") = nb::none(), nb::arg("parts") = nb::none())
+        .def("__init__", &make_chains, "loss"_a, "n_labels"_a, "sentences"_a, "node_slots"_a, "values"_a.none(),
+             "candidates"_a.none(), "base"_a.none(), "gold"_a, "edge_slots"_a.none(), "sentence_weights"_a.none(), "free_pairs"_a,
+             "triples"_a = nb::none(), "parts"_a = nb::none())
         .def_prop_ro("n_pairs", &Chains::n_pairs)
         .def(
             "descend",
@@ -104,14 +102,14 @@ void bind_chains(nb::module_& m) {
                double time) {
                 return unlocked([&] { return chains.descend(writable(state), view(order), shrink, rate, time); });
             },
-            nb::arg("state"), nb::arg("order"), nb::arg("shrink"), nb::arg("rate"), nb::arg("time"),
+            "state"_a, "order"_a, "shrink"_a, "rate"_a, "time"_a,
             "Run steps of gradient descent in place. Returns the sum of the losses, each measured before its step.")
         .def(
             "perceptron",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
                 return to_numpy(unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); }));
             },
-            nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"),
+            "state"_a, "order"_a, "time"_a, "step"_a,
             "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens of each sentence.")
         .def(
             "passive_aggressive",
@@ -121,18 +119,18 @@ void bind_chains(nb::module_& m) {
                 return to_numpy(
                     unlocked([&] { return chains.passive_aggressive(writable(state), view(order), time, step, rule); }));
             },
-            nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"), nb::arg("type"), nb::arg("c"),
-            nb::arg("error_sensitive"), "Run passive-aggressive steps in place. Returns the cost of each sentence.")
+            "state"_a, "order"_a, "time"_a, "step"_a, "type"_a, "c"_a, "error_sensitive"_a,
+            "Run passive-aggressive steps in place. Returns the cost of each sentence.")
         .def(
             "best",
             [](const Chains& chains, const In<float>& weights, size_t threads) {
                 check_weights(chains, weights.shape(0));
                 return to_numpy(unlocked([&] { return chains.best(weights.data(), threads); }));
             },
-            nb::arg("weights"), nb::arg("threads"), "The best label of each token.");
+            "weights"_a, "threads"_a, "The best label of each token.");
     bind_loss<Chains, bool>(
         bound, "The loss plus its Gaussian prior, and the gradient. With exact=True, everything is in float64 and log space.",
-        nb::arg("exact") = false);
+        "exact"_a = false);
 }
 
 }  // namespace
