@@ -1,5 +1,4 @@
 // Binds core/: strings, rows and long vectors.
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string>

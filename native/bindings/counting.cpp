@@ -1,5 +1,4 @@
 // Binds counting/.
-#include <nanobind/stl/vector.h>
 
 #include <limits>
 

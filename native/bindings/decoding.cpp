@@ -1,6 +1,4 @@
 // Binds decoding/: the engine that tags, and questions about labellings.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "bindings/bindings.h"
 #include "bindings/feature_objects.h"

@@ -1,8 +1,6 @@
 // Binds text/reader.h.
 #include "text/reader.h"
 
-#include <nanobind/stl/vector.h>
-
 #include "bindings/bindings.h"
 #include "bindings/objects.h"
 #include "bindings/views.h"

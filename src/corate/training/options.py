@@ -153,9 +153,11 @@ class Method:
         return {known.name: known.default if value is None else value for known, value in values}
 
     def numbers(self) -> dict[str, Any]:
-        """The options whose values are numbers, as `given`."""
+        """The options whose values are numbers, as `given`. Those that users ask for most come first."""
         given, numeric = self.given(), ("number", "integer")
-        return {name: given[name] for name, known in options_of(type(self)).items() if known.kind in numeric}
+        names = [name for name, known in options_of(type(self)).items() if known.kind in numeric]
+        first = [name for name in ("c2", "sigma2", "edge_sigma2", "rate", "passes") if name in names]
+        return {name: given[name] for name in dict.fromkeys([*first, *names])}
 
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""
