@@ -30,13 +30,13 @@ POINTS = [Point(name, 0.1 * 1.5**k, 0.9 + k / 500, 0.001) for k, name in enumera
 #: Every part of a report.
 REPORT = """
 {{ to.contents(headings) }}
-{% call to.paragraph() %}{{ in_words|join(" ") }}{% endcall %}
-{% call to.note() %}{{ in_words|join(" ") }}{% endcall %}
-{% for name in in_words %}{{ to.heading(name) }}{% endfor %}
-{% call to.items() %}{% for name in in_words %}{{ name }}
+{% call to.paragraph() %}{{ told|join(" ") }}{% endcall %}
+{% call to.note() %}{{ told|join(" ") }}{% endcall %}
+{% for name in told %}{{ to.heading(name) }}{% endfor %}
+{% call to.items() %}{% for name in told %}{{ name }}
 
 {% endfor %}{% endcall %}
-{% call to.formula() %}{{ in_words|join("\n") }}{% endcall %}
+{% call to.formula() %}{{ told|join("\n") }}{% endcall %}
 {{ to.table(table) }}
 {{ to.figures(drawn) }}
 """
