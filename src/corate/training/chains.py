@@ -28,7 +28,7 @@ from corate.counting.triples import seen_triples
 from corate.errors import ConfigError, DataError
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
-from corate.model.pruning import without_idle, without_rare
+from corate.model.shrinking import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
@@ -48,7 +48,7 @@ from corate.training.items import (
     edge_features,
     edge_rows,
 )
-from corate.training.options import ChainMethod
+from corate.training.methods import ChainMethod
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
