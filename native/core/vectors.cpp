@@ -8,41 +8,49 @@
 
 namespace {
 
-// How many tiles of a row are summed at once: as many as the registers hold for four rows. Rows of doubles are short.
-template <size_t Bytes, typename Real>
-constexpr size_t kAcross = Bytes == 64 && sizeof(Real) == 4 ? 2 : 1;
+// How many tiles of a row are summed at once: as many as the registers hold for four rows.
+template <size_t Bytes>
+constexpr size_t kAcross = Bytes == 64 ? 2 : 1;
 // Numbers in 64 bytes.
 template <typename Real>
 constexpr size_t kLanes = 64 / sizeof(Real);
 
 // out(r, l ..) = sum_k in(r, k) matrix(k, l ..) for R rows.
-template <size_t Bytes, size_t R, typename Real>
+template <size_t Bytes, size_t R, size_t Across, typename Real>
 CORATE_INLINE void block_product(const Real* const* in, Real* const* out, size_t k_count, const Real* matrix, size_t stride,
                                  size_t l) {
-    constexpr size_t across = kAcross<Bytes, Real>, lanes = kLanes<Real>;
-    TileOf<Real, Bytes> sums[R][across] = {};
+    TileOf<Real, Bytes> sums[R][Across] = {};
     for (size_t k = 0; k < k_count; ++k)
-        for (size_t t = 0; t < across; ++t) {
-            const auto a = TileOf<Real, Bytes>::load(matrix + k * stride + l + t * lanes);
+        for (size_t t = 0; t < Across; ++t) {
+            const auto a = TileOf<Real, Bytes>::load(matrix + k * stride + l + t * kLanes<Real>);
             for (size_t r = 0; r < R; ++r) sums[r][t] += in[r][k] * a;
         }
     for (size_t r = 0; r < R; ++r)
-        for (size_t t = 0; t < across; ++t) sums[r][t].store(out[r] + l + t * lanes);
+        for (size_t t = 0; t < Across; ++t) sums[r][t].store(out[r] + l + t * kLanes<Real>);
+}
+
+// The same for all rows.
+template <size_t Bytes, size_t Across, typename Real>
+CORATE_INLINE void columns_product(const Real* const* in, Real* const* out, size_t rows, size_t k_count, const Real* matrix,
+                                   size_t stride, size_t l) {
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4) block_product<Bytes, 4, Across>(in + r, out + r, k_count, matrix, stride, l);
+    for (; r < rows; ++r) block_product<Bytes, 1, Across>(in + r, out + r, k_count, matrix, stride, l);
 }
 
 template <size_t Bytes, typename Real>
 CORATE_INLINE void rows_times_matrix_by(const Real* const* in, Real* const* out, size_t rows, size_t k_count, const Real* matrix,
                                         size_t stride) {
-    for (size_t l = 0; l < stride; l += kAcross<Bytes, Real> * kLanes<Real>) {
-        size_t r = 0;
-        for (; r + 4 <= rows; r += 4) block_product<Bytes, 4>(in + r, out + r, k_count, matrix, stride, l);
-        for (; r < rows; ++r) block_product<Bytes, 1>(in + r, out + r, k_count, matrix, stride, l);
-    }
+    constexpr size_t across = kAcross<Bytes>, step = across * kLanes<Real>;
+    size_t l = 0;
+    for (; l + step <= stride; l += step) columns_product<Bytes, across>(in, out, rows, k_count, matrix, stride, l);
+    // A row of doubles may have one more tile.
+    if (l < stride) columns_product<Bytes, 1>(in, out, rows, k_count, matrix, stride, l);
 }
 
 template <size_t Bytes, typename Real>
 CORATE_INLINE void add_products_by(const Real* x, const Real* y, size_t rows, size_t k_count, size_t stride, Real* sums) {
-    constexpr size_t across = kAcross<Bytes, Real>, lanes = kLanes<Real>;
+    constexpr size_t across = sizeof(Real) == 4 ? kAcross<Bytes> : 1, lanes = kLanes<Real>;
     for (size_t k = 0; k < k_count; k += 4)
         for (size_t l = 0; l < stride; l += across * lanes) {
             TileOf<Real, Bytes> block[4][across] = {};
@@ -120,9 +128,10 @@ template <typename Real>
 CORATE_INLINE double exponentiate_rows_of(Real* values, size_t rows, size_t width, size_t stride) {
     constexpr size_t lanes = kLanes<Real>;
     double shift = 0.0;
+    for (size_t i = 0; i < rows; ++i)
+        std::fill(values + i * stride + width, values + (i + 1) * stride, -static_cast<Real>(INFINITY));
     for (size_t i = 0; i < rows; ++i) {
         Real* row = values + i * stride;
-        for (size_t l = width; l < stride; ++l) row[l] = row[0];
         Real tops[lanes];
         for (size_t l = 0; l < lanes; ++l) tops[l] = row[l];
         for (size_t l = lanes; l < stride; l += lanes)
@@ -131,9 +140,9 @@ CORATE_INLINE double exponentiate_rows_of(Real* values, size_t rows, size_t widt
         for (const Real one : tops) top = one > top ? one : top;
         if (top == -static_cast<Real>(INFINITY)) top = 0;
         shift += static_cast<double>(top);
-        for (size_t l = 0; l < stride; ++l) row[l] = fast_exp(row[l] - top);
-        for (size_t l = width; l < stride; ++l) row[l] = 0;
+        for (size_t l = 0; l < stride; ++l) row[l] -= top;
     }
+    for (size_t i = 0; i < rows * stride; ++i) values[i] = fast_exp(values[i]);
     return shift;
 }
 
@@ -146,6 +155,8 @@ CORATE_INLINE Real multiply_rows_of(Real* a, const Real* b, size_t n) {
             a[l + i] *= b[l + i];
             sums[i] += a[l + i];
         }
+    if constexpr (lanes == 8)  // additions do not wait for each other
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
     Real sum = 0;
     for (const Real part : sums) sum += part;
     return sum;
