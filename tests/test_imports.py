@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "memory", "portable", "progress", "spans"},
+    {"arguments", "display", "memory", "portable_math", "progress", "spans"},
     {"rows"},
     {"strings"},
     {"label_pairs", "label_parts"},
@@ -52,7 +52,7 @@ ALGEBRA = {
     "types",
     "errors",
     "display",
-    "portable",
+    "portable_math",
     "pages",
     "strings",
     "corpus",
@@ -66,7 +66,7 @@ GRAPHS = {
     "errors",
     "arguments",
     "display",
-    "portable",
+    "portable_math",
     "pages",
     "io",
     "formats",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import portable
+from corate import portable_math
 from corate.display import counted
 from corate.rate.graphs import braced
 
@@ -78,7 +78,7 @@ def g_squared(
     n_xyz, n_xz, n_yz, n_z = (np.bincount(code, weights=weights) for code in (xyz, xz, yz, z))
     seen = weights > 0
     logs = np.zeros(len(rows))
-    logs[seen] = portable.log(n_xyz[xyz[seen]] * n_z[z[seen]] / (n_xz[xz[seen]] * n_yz[yz[seen]]))
+    logs[seen] = portable_math.log(n_xyz[xyz[seen]] * n_z[z[seen]] / (n_xz[xz[seen]] * n_yz[yz[seen]]))
     statistic = 2.0 * float((weights * logs).sum())
     values_x, values_y = _values_with(xz[seen], z[seen], len(n_z)), _values_with(yz[seen], z[seen], len(n_z))
     degrees = int((np.maximum(values_x - 1, 0) * np.maximum(values_y - 1, 0)).sum())
