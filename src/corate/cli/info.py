@@ -87,9 +87,10 @@ class Info(Run):
         """What is installed, without a model."""
         from corate.versions import show_versions, versions
 
-        for name in ("templates", "weights", "everything"):
-            if getattr(self, name):
-                raise click.BadParameter("this needs a model", param_hint="--all" if name == "everything" else f"--{name}")
+        asked = {"--templates": self.templates, "--weights": self.weights, "--all": self.everything}
+        for name, given in asked.items():
+            if given:
+                raise click.BadParameter("this needs a model file", param_hint=name)
         if self.json:
             print_json(versions())
         else:
