@@ -103,7 +103,7 @@ dist: $(DIST)/installed
 check-dist: $(DIST)/installed
 	$(DIST)/bin/twine check --strict dist/*
 	$(DIST)/bin/check-wheel-contents dist
-	$(DIST)/bin/abi3audit --strict $(wildcard dist/*-abi3-*.whl) $(if $(wildcard dist/*-abi3-*.whl),,--version)
+	$(if $(wildcard dist/*-abi3-*.whl),$(DIST)/bin/abi3audit --strict $(wildcard dist/*-abi3-*.whl))
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks

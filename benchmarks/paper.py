@@ -30,7 +30,7 @@ from corate.label_pairs import EdgeScores
 from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
 from corate.training.options import METHODS, OPTIONS
-from corate.training.separate import PairFactors
+from corate.training.separate import SeparateTraining
 from corate_reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
 from corate_reproduction.experiments import training_options
 
@@ -243,11 +243,11 @@ def contexts() -> Iterator[Row]:
     """How many contexts do the pairs of 17k-16k have?"""
     found: list[int] = []
 
-    def count(factors: PairFactors, problem: Any, *rest: Any) -> None:
+    def count(factors: SeparateTraining, problem: Any, *rest: Any) -> None:
         found.extend(distinct_pairs(problem))
         raise StopIteration
 
-    with mock.patch.object(PairFactors, "joint", count):
+    with mock.patch.object(SeparateTraining, "joint_pairs", count):
         try:
             options = training_options("sp2", "paper", "paper", 0.01) | {"iterations": 1}
             trained(read(TABLES["17k-16k"][0]), **options)

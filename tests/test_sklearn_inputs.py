@@ -173,7 +173,7 @@ def test_labels_may_be_arrays() -> None:
         ([["Ann", "sleeps"]], ["NV"], "labels of sentence 0 must be a list"),
         ([["Ann", "sleeps"]], [["N"]], "sentence 0: 2 tokens but 1 label"),
         ([["Ann"], ["Bob"]], [["N"]], "2 sentences but labels for 1"),
-        ([["Ann"]], [[1]], "every token must be a string"),
+        ([["Ann"]], [[1]], "every label must be a string"),
         ([["Ann", ("Bob", "NNP")]], [["N", "N"]], "2 columns"),
         ([], [], "no tokens"),
     ],

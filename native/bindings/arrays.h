@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
@@ -15,9 +17,11 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/sparse_rows.h"
 #include "core/strings.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 // A read-only, C-contiguous array on the CPU.
 template <typename T>
@@ -91,6 +95,14 @@ Out2<T> to_numpy(std::vector<T>&& values, size_t rows, size_t columns) {
 template <typename... T>
 nb::tuple to_tuple(std::vector<T>&&... values) {
     return nb::make_tuple(to_numpy(std::move(values))...);
+}
+template <typename... T>
+nb::tuple to_tuple(std::tuple<std::vector<T>...>&& values) {
+    return std::apply([](auto&&... each) { return to_tuple(std::move(each)...); }, std::move(values));
+}
+
+inline nb::tuple to_tuple(SparseRows&& rows) {
+    return to_tuple(std::move(rows.offsets), std::move(rows.labels), std::move(rows.scores));
 }
 
 // Returns the strings of a table as (blob uint8, offsets int64).

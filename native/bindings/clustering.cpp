@@ -1,8 +1,8 @@
 // Binds clustering/exchange.h.
 #include "clustering/exchange.h"
 
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/views.h"
 
 namespace {
 
@@ -23,10 +23,10 @@ void bind_clustering(nb::module_& m) {
         "count_neighbours",
         [](const In<int32_t>& words, const In<int64_t>& sentences, size_t n_words) {
             check_offsets(view(sentences), words.shape(0), "sentence offsets and words disagree");
-            WordPairs pairs = unlocked([&] { return count_neighbours(view(words), view(sentences), n_words); });
+            WordNeighbours pairs = unlocked([&] { return count_neighbours(view(words), view(sentences), n_words); });
             return nb::make_tuple(to_python(std::move(pairs.before)), to_python(std::move(pairs.after)));
         },
-        nb::arg("words"), nb::arg("sentences"), nb::arg("n_words"),
+        "words"_a, "sentences"_a, "n_words"_a,
         "The words before and the words after each word, each as (offsets int64, words int32, counts int32), words ascending. "
         "Word n_words is the sentence boundary.");
     m.def(
@@ -34,16 +34,11 @@ void bind_clustering(nb::module_& m) {
         [](const NeighbourTuple& before, const NeighbourTuple& after, const InOut<int32_t>& classes, size_t n_classes,
            size_t threads) {
             const NeighbourArrays left = neighbours(before), right = neighbours(after);
-            left.check(classes.shape(0));
-            right.check(classes.shape(0));
-            if (n_classes < 1 || threads < 1) throw nb::value_error("there must be a class and a thread");
-            for (const int32_t c : writable(classes))
-                if (c < -1 || c >= static_cast<int64_t>(n_classes)) throw nb::value_error("a class is out of range");
             const PassResult result =
                 unlocked([&] { return exchange_classes(left, right, writable(classes), n_classes, threads); });
             return nb::make_tuple(result.moves, result.gain, result.objective);
         },
-        nb::arg("before"), nb::arg("after"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("threads") = 1,
+        "before"_a, "after"_a, "classes"_a, "n_classes"_a, "threads"_a = 1,
         "One pass of exchange clustering over all words, in order. Changes `classes` in place; -1 is a word without a class. "
         "Returns the number of moves, their gain in nats, and the objective.");
 }

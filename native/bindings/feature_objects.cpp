@@ -2,9 +2,9 @@
 #include "bindings/feature_objects.h"
 
 #include <cmath>
-#include <limits>
 
 #include "bindings/arrays.h"
+#include "bindings/objects.h"
 
 namespace {
 
@@ -44,25 +44,17 @@ std::string shown(nb::handle object) {
 
 std::string shown(std::string_view text) { return shown(nb::str(text.data(), text.size())); }
 
-// Whether a number is finite and small enough to be stored as a float.
-bool is_float(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
-
-// An element of a list. With the interpreter lock, it stays until Python code runs; without the lock, it needs a reference.
-#ifdef Py_GIL_DISABLED
-constexpr bool kHasLock = false;
-using Element = nb::object;
-#else
-constexpr bool kHasLock = true;
-using Element = nb::handle;
-#endif
-
-Element element(nb::handle list, Py_ssize_t i) {
-    const nb::ft_object_guard guard(list);
-    const nb::handle found = PyList_GetItem(list.ptr(), i);
-    if constexpr (kHasLock)
-        return found;
+// Calls use(element) for the elements of a list, which may change meanwhile, or of another iterable.
+template <typename Use>
+void each_in(nb::handle elements, Use use) {
+    const auto one = [&](nb::handle element) {
+        use(element);
+        return true;
+    };
+    if (PyList_Check(elements.ptr()))
+        each_of(elements, one);
     else
-        return nb::borrow(found);
+        for (const nb::handle element : nb::iter(elements)) use(element);
 }
 
 // Adds keys to a prefix for as long as it lives.
@@ -96,7 +88,9 @@ class FeatureReader::Container {
 
     // Takes references to this container and to those around it.
     void keep() {
-        for (Container* at = this; at != nullptr && !at->kept_.is_valid(); at = at->outer_) at->kept_ = nb::borrow(at->object_);
+        if (kept_.is_valid()) return;
+        kept_ = nb::borrow(object_);
+        if (outer_ != nullptr) outer_->keep();
     }
 
    private:
@@ -113,14 +107,11 @@ void FeatureReader::read(nb::handle sentence) {
         out_.end_token();
         ++token_;
     };
-    if (PyList_Check(sentence.ptr())) {  // its length may change while a token is read
-        for (Py_ssize_t i = 0; i < PyList_Size(sentence.ptr()); ++i) one(element(sentence, i));
-        return;
-    }
+    if (PyList_Check(sentence.ptr())) return each_in(sentence, one);
     if (PyUnicode_Check(sentence.ptr()) || PyBytes_Check(sentence.ptr()) || is_mapping(sentence) ||
         !nb::hasattr(sentence, "__iter__"))
         throw BadFeature("a sentence must be a list with the features of each token, not " + shown(sentence), true);
-    for (const nb::handle token : nb::iter(sentence)) one(token);
+    each_in(sentence, one);
 }
 
 void FeatureReader::read_token(nb::handle token) {
@@ -191,11 +182,7 @@ void FeatureReader::read_nested(std::string_view key, nb::handle value) {
 
 void FeatureReader::read_elements(nb::handle elements) {
     Container container(innermost_, elements);
-    if (PyList_Check(elements.ptr())) {
-        for (Py_ssize_t i = 0; i < PyList_Size(elements.ptr()); ++i) read_element(element(elements, i));
-        return;
-    }
-    for (const nb::handle element : nb::iter(elements)) read_element(element);
+    each_in(elements, [&](nb::handle element) { read_element(element); });
 }
 
 void FeatureReader::read_element(nb::handle element) {
@@ -205,12 +192,8 @@ void FeatureReader::read_element(nb::handle element) {
 void FeatureReader::read_array(nb::handle array) {
     if (nb::cast<size_t>(array.attr("ndim")) != 1) refuse_token(array);
     const auto copy = [&](const auto& numbers) {
-        if (numbers.shape(0) == 0) return;
-        float* out = out_.add_array(prefix_, numbers.shape(0));
-        for (size_t i = 0; i < numbers.shape(0); ++i) {
-            const auto value = static_cast<double>(numbers(i));
-            out[i] = is_float(value) ? static_cast<float>(value) + 0.0f : finite(std::to_string(i), value);
-        }
+        const size_t bad = out_.add_array(prefix_, numbers.data(), numbers.shape(0));
+        if (bad < numbers.shape(0)) finite(std::to_string(bad), static_cast<double>(numbers(bad)));
     };
     In<float> single;
     if (nb::try_cast(array, single, false)) return copy(single);

@@ -1,5 +1,4 @@
 // Binds native/graphs: counting the cells of tables.
-#include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"

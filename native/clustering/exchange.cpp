@@ -302,7 +302,7 @@ void NeighbourArrays::check(size_t n_words) const {
     if (total > kMostTokens) throw std::invalid_argument("too many tokens for counts of 32 bits");
 }
 
-WordPairs count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words) {
+WordNeighbours count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words) {
     const int32_t boundary = static_cast<int32_t>(n_words);
     std::vector<int64_t> starts(n_words + 1);
     for (const int32_t w : words) {
@@ -340,6 +340,11 @@ WordPairs count_neighbours(std::span<const int32_t> words, std::span<const int64
 
 PassResult exchange_classes(const NeighbourArrays& before, const NeighbourArrays& after, std::span<int32_t> classes,
                             size_t n_classes, size_t threads) {
+    before.check(classes.size());
+    after.check(classes.size());
+    if (n_classes < 1 || threads < 1) throw std::invalid_argument("there must be a class and a thread");
+    for (const int32_t c : classes)
+        if (c < -1 || c >= static_cast<int64_t>(n_classes)) throw std::invalid_argument("a class is out of range");
     Exchange exchange(before, after, classes, n_classes);
     const size_t n_words = classes.size();
     const size_t useful = useful_threads(threads, n_words / kBatch);

@@ -30,10 +30,10 @@ struct NeighbourArrays {
 };
 
 // The words before and after each word. Sentence s is words[sentences[s] .. sentences[s + 1]); empty sentences are ignored.
-struct WordPairs {
+struct WordNeighbours {
     Neighbours before, after;
 };
-WordPairs count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words);
+WordNeighbours count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words);
 
 struct PassResult {
     int64_t moves = 0;       // how many words changed their class
@@ -42,6 +42,6 @@ struct PassResult {
 };
 
 // One pass over all words, in order. `classes` holds the class of each word, -1 for none, and is changed. Afterwards every word
-// has a class. `n_classes` is at least 1.
+// has a class. Throws invalid_argument if arrays disagree, or if there is no class or no thread.
 PassResult exchange_classes(const NeighbourArrays& before, const NeighbourArrays& after, std::span<int32_t> classes,
                             size_t n_classes, size_t threads);

@@ -19,15 +19,21 @@ void add_share(double* out, double share, const double* row, size_t n) {
 
 }  // namespace
 
-void inner_products(const Matrix<double>& rows, const std::vector<const double*>& vectors, double* out) {
+std::vector<double> inner_products(const Matrix<double>& rows, const double* v, const std::vector<size_t>& own) {
     const size_t n_rows = rows.rows(), n = rows.columns();
-    std::fill(out, out + vectors.size() * n_rows, 0.0);
+    std::vector<const double*> vectors{v};
+    for (const size_t r : own) {
+        if (r >= n_rows) throw std::invalid_argument("no such row");
+        vectors.push_back(rows.row(r));
+    }
+    std::vector<double> out(vectors.size() * n_rows);
     for (size_t start = 0; start < n; start += kPiece) {
         const size_t count = std::min(kPiece, n - start);
         for (size_t r = 0; r < n_rows; ++r)
             for (size_t k = 0; k < vectors.size(); ++k)
                 out[k * n_rows + r] += dot(rows.row(r) + start, vectors[k] + start, count);
     }
+    return out;
 }
 
 void combination(const Matrix<double>& rows, const double* shares, const double* v, double own, double* out) {

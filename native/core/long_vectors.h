@@ -4,7 +4,7 @@
 
 #include "core/array.h"
 
-// out(k, r) = the inner product of vector k and row r. Rows are long, so each is read once for all vectors.
-void inner_products(const Matrix<double>& rows, const std::vector<const double*>& vectors, double* out);
+// Inner products of each row with `v`, then with each row whose index is in `own`. Rows are long, so each is read once for all.
+std::vector<double> inner_products(const Matrix<double>& rows, const double* v, const std::vector<size_t>& own);
 // out = own v + sum over r of shares(r) row(r); `out` has the length of a row.
 void combination(const Matrix<double>& rows, const double* shares, const double* v, double own, double* out);

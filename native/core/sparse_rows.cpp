@@ -55,6 +55,14 @@ std::pair<std::vector<int64_t>, std::vector<int32_t>> seen_labels(const Csr& slo
     return found;
 }
 
+SparseRows copied_rows(const LabelScores& rows, size_t n_labels, const char* what) {
+    const auto& [offsets, labels, scores] = rows;
+    check_offsets(offsets, labels.size(), what);
+    if (labels.size() != scores.size()) throw std::invalid_argument(what);
+    check_rising(offsets, labels, n_labels, what);
+    return {{offsets.begin(), offsets.end()}, {labels.begin(), labels.end()}, {scores.begin(), scores.end()}};
+}
+
 void check_rows(const LabelScores& rows) {
     check_offsets(rows.offsets, rows.labels.size(), "row offsets and labels disagree");
     if (rows.scores.size() != rows.labels.size()) throw std::invalid_argument("row labels and scores disagree");

@@ -41,6 +41,8 @@ class LabelUnion {
 // have all labels. Features without a row are left out.
 std::pair<std::vector<int64_t>, std::vector<int32_t>> seen_labels(const Csr& slots, const Csr& features, size_t n_labels);
 
+// A copy of rows, whose labels must be ascending and below n_labels; otherwise throws `what`.
+SparseRows copied_rows(const LabelScores& rows, size_t n_labels, const char* what);
 // Checks that offsets, labels and scores agree in number.
 void check_rows(const LabelScores& rows);
 // The row-wise sum of two sets of rows. A label in only one of them keeps its score.

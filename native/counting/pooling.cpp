@@ -166,6 +166,9 @@ std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>&
 
 ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold,
                                    const Array<double>& theta, size_t n_labels) {
+    for (size_t t = 0; t < gold.size(); ++t)
+        if (gold[t] >= 0 && (gold[t] < candidates.offsets[t] || gold[t] >= candidates.offsets[t + 1]))
+            throw std::invalid_argument("the label of a token is not among its own candidates");
     const auto& [places, labels] = candidates;
     ConditionalLogit sums(x.columns(), n_labels);
     for (size_t t = 0; t < gold.size(); ++t) {

@@ -1,6 +1,9 @@
 // See conllu_tagger.h. text/conllu.h defines rows and fields.
 #include "decoding/conllu_tagger.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "decoding/text_sentences.h"
 #include "text/conllu.h"
 
@@ -36,7 +39,15 @@ struct ConlluTagger::Token {
 };
 
 ConlluTagger::ConlluTagger(const Engine& engine, ConlluLabels labels, std::vector<size_t> positions)
-    : engine_(engine), labels_(std::move(labels)), positions_(std::move(positions)) {}
+    : engine_(engine), labels_(std::move(labels)), positions_(std::move(positions)) {
+    const auto& [targets, texts, key] = labels_;
+    const auto is_field = [](size_t field) { return field < kConlluFields; };
+    const bool two = targets.size() == 2 && key.empty() && targets[0] < targets[1];
+    if (positions_.size() != engine.map().n_columns() || (targets.size() != 1 && !two) || targets.size() != texts.size() ||
+        !std::ranges::all_of(positions_, is_field) || !std::ranges::all_of(targets, is_field) ||
+        !std::ranges::all_of(texts, [&](const auto& text) { return text.size() == engine.n_labels(); }))
+        throw std::invalid_argument("columns, labels or fields do not match the model");
+}
 
 int64_t ConlluTagger::run(std::string_view text, std::string& out, int64_t first_line) const {
     Session session(engine_);

@@ -124,13 +124,14 @@ void PathsThrough::trace(size_t v, int32_t* labels, double* arcs) const {
     }
 }
 
-void state_probabilities(const PathGraph& graph, std::vector<double>& p) {
-    p.assign(graph.n_states(), 0.0);
+std::vector<double> state_probabilities(const PathGraph& graph) {
+    std::vector<double> p(graph.n_states(), 0.0);
     p[graph.end()] = 1.0;
     for (size_t v = graph.n_states(); v-- > 1;) {
         if (p[v] == 0.0) continue;
         for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) p[graph.arc(a).from] += p[v] * graph.share(a);
     }
+    return p;
 }
 
 void path_marginals(const PathGraph& graph, const std::vector<double>& p, const int64_t* offsets, double* marginals,

@@ -75,7 +75,7 @@ class PathsThrough {
 };
 
 // P(state) of all states. The shares must have been computed, and there must be a path; also in all that follows.
-void state_probabilities(const PathGraph& graph, std::vector<double>& p);
+std::vector<double> state_probabilities(const PathGraph& graph);
 
 // Adds up P(label) of the candidates of a sentence, which `offsets` delimit by token. If pairs is not null, adds up
 // P(label, label) of the candidates of neighbouring tokens, from the second token on.

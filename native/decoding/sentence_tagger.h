@@ -1,10 +1,12 @@
 // Tags one sentence at a time, on any number of threads. Work memory is kept between sentences.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "decoding/session.h"
@@ -36,6 +38,25 @@ struct ReadSentence {
 
     // Whether to keep the memory for another sentence.
     bool reusable() const;
+};
+
+// Memory to read a sentence into, which the thread keeps. Reading may tag another sentence.
+class ThreadMemory {
+   public:
+    ThreadMemory() { std::swap(memory_, kept()); }
+    ~ThreadMemory() {
+        if (memory_.reusable()) std::swap(memory_, kept());
+    }
+    ThreadMemory(const ThreadMemory&) = delete;
+    ThreadMemory& operator=(const ThreadMemory&) = delete;
+    ReadSentence* operator->() { return &memory_; }
+
+   private:
+    static ReadSentence& kept() {
+        static thread_local ReadSentence own;
+        return own;
+    }
+    ReadSentence memory_;
 };
 
 // All that is needed to tag a sentence. One thread uses it at a time.
@@ -74,4 +95,21 @@ class SentenceTagger {
     const Engine& engine_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<SentenceWork>> idle_;
+};
+
+// Work memory that goes back when the scope ends, unless an exception may have left it incomplete.
+class Borrowed {
+   public:
+    explicit Borrowed(SentenceTagger& from) : from_(from), work_(from.borrow()) {}
+    ~Borrowed() {
+        if (std::uncaught_exceptions() == exceptions_) from_.give_back(std::move(work_));
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    SentenceWork* operator->() { return work_.get(); }
+
+   private:
+    SentenceTagger& from_;
+    std::unique_ptr<SentenceWork> work_;
+    int exceptions_ = std::uncaught_exceptions();
 };

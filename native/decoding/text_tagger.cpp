@@ -9,6 +9,8 @@
 TextTagger::TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions,
                        std::string_view separator, std::string_view comment)
     : engine_(engine), labels_(labels), positions_(std::move(positions)), separator_(separator), comment_(comment) {
+    if (positions_.size() != engine.map().n_columns() || labels.size() != engine.n_labels() || separator.size() > 1)
+        throw std::invalid_argument("columns, labels or separator do not match the model");
     for (const size_t p : positions_) needed_ = std::max(needed_, p + 1);
 }
 

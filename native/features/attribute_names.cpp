@@ -18,16 +18,20 @@ Attributes FoundFeatures::view() const {
     return seen;
 }
 
-AttributeNames::AttributeNames(const StringTable& names, char joiner, bool binned) : joiner_(joiner), binned_(binned) {
+AttributeNames::AttributeNames(const StringTable& names, char joiner, const std::optional<std::vector<NamedBins>>& bins)
+    : joiner_(joiner), binned_(bins.has_value()) {
     check_offsets(names.offsets, names.blob.size(), "names and their offsets disagree");
     intern_all(names, names_, "a name is given twice");
+    if (!bins) return;
+    for (const NamedBins& given : *bins) add_bins(given);
 }
 
-void AttributeNames::add_bins(std::string_view name, std::vector<double> edges, const std::vector<std::string_view>& bins) {
+void AttributeNames::add_bins(const NamedBins& given) {
+    const auto& [name, edges, bins] = given;
     if (bins.size() != edges.size() + 1) throw std::invalid_argument("bins and their edges disagree");
     if (numeric_.intern(name) != static_cast<int32_t>(bins_.size())) throw std::invalid_argument("a name has bins twice");
-    AttributeBins& added = bins_.emplace_back(AttributeBins{std::move(edges), {}});
-    for (const std::string_view bin : bins) added.ids.push_back(names_.find(bin));
+    AttributeBins& added = bins_.emplace_back(AttributeBins{{edges.begin(), edges.end()}, {}});
+    for (const std::string& bin : bins) added.ids.push_back(names_.find(bin));
 }
 
 std::string_view AttributeNames::joined(std::string_view name, int32_t head, std::string& buffer) const {

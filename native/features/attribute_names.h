@@ -74,20 +74,27 @@ struct AttributeBins {
     std::vector<int32_t> ids;
 };
 
+// The same as it is given: the names of the bins are features.
+struct NamedBins {
+    std::string name;
+    Array<double> edges;
+    std::vector<std::string> bins;
+};
+
 // The names of a model's ready-made attributes.
 class AttributeNames {
    public:
-    // `joiner` stands between the keys and a joined value. With `binned`, values are not used, except to find the bin of an
+    // `joiner` stands between the keys and a joined value. With `bins`, values are not used, except to find the bin of an
     // attribute that has bins.
-    AttributeNames(const StringTable& names, char joiner, bool binned);
-    void add_bins(std::string_view name, std::vector<double> edges, const std::vector<std::string_view>& bins);
+    AttributeNames(const StringTable& names, char joiner, const std::optional<std::vector<NamedBins>>& bins);
 
     size_t size() const { return names_.size(); }
-    int32_t find(std::string_view name) const { return names_.find(name); }
+    std::vector<int32_t> find(const StringTable& wanted) const { return find_all(wanted, names_); }
     // Adds the known features of a sentence. Throws TooLargeValue, except for models with binned values.
     void find(const NamedFeatures& sentence, ArrayIds& arrays, FoundFeatures& found) const;
 
    private:
+    void add_bins(const NamedBins& given);
     void add(int32_t id, std::string_view name, float value, FoundFeatures& found) const;
     // The name with the joiner of the model.
     std::string_view joined(std::string_view name, int32_t head, std::string& buffer) const;

@@ -30,6 +30,18 @@ size_t FeatureMap::n_features(size_t t) const {
     return kBoundaries + values(static_cast<size_t>(templates_[t][0].function)).size();
 }
 
+std::vector<int64_t> FeatureMap::sizes() const {
+    std::vector<int64_t> sizes;
+    for (size_t t = 0; t < n_templates(); ++t) sizes.push_back(static_cast<int64_t>(n_features(t)));
+    return sizes;
+}
+
+std::vector<int32_t> FeatureMap::values_of(size_t f) const {
+    std::vector<int32_t> values(strings(functions_[f].column).size());
+    for (size_t w = 0; w < values.size(); ++w) values[w] = value_of(f, static_cast<int32_t>(w));
+    return values;
+}
+
 size_t FeatureMap::bytes() const {
     size_t sum = 0;
     for (const Interner& strings : strings_) sum += strings.bytes();

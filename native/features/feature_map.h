@@ -54,6 +54,7 @@ class FeatureMap {
     Interner& value_strings(size_t f) { return values_[f]; }
     Interner& column_strings(size_t column) { return strings_[column]; }
     size_t n_features(size_t t) const;
+    std::vector<int64_t> sizes() const;  // n_features of each template
     // The memory that strings, values and features take.
     size_t bytes() const;
     // Whether the other map has the same columns, functions and templates.
@@ -62,6 +63,8 @@ class FeatureMap {
     bool is_identity(size_t f) const { return functions_[f].word.kind == Kind::identity && !functions_[f].unknown_only; }
     // Value id (without the boundary values) of a known string, -1 if absent.
     int32_t value_of(size_t f, int32_t string) const { return is_identity(f) ? string : value_of_[f][string]; }
+
+    std::vector<int32_t> values_of(size_t f) const;  // of all strings of its column
 
     // Fetches the memory that `value_of` will read.
     void prefetch_value(size_t f, int32_t string) const {

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,9 @@ constexpr char kJoiner = ':';
 // The value of a feature that is False: it is listed, but it is not a feature.
 constexpr float kFalse = -0.0f;
 inline bool is_false(float value) { return value == 0.0f && std::signbit(value); }
+
+// Whether a number is finite and small enough to be stored as a float.
+inline bool is_float(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
 
 struct NamedFeature {
     size_t end;      // where the name, or the prefix of an array, ends in the buffer
@@ -51,12 +56,18 @@ class NamedFeatures {
         add(prefix, element, 1.0f);
         features_.back().head = static_cast<int32_t>(prefix.size()) - 1;
     }
-    // An array: the prefix, if any, ends with the joiner. The caller writes the numbers.
-    float* add_array(std::string_view prefix, size_t width) {
+    // An array: the prefix, if any, ends with the joiner. Returns the index of the first number that is no float (see is_float), or
+    // the width if all are.
+    template <typename Real>
+    size_t add_array(std::string_view prefix, const Real* numbers, size_t width) {
+        if (width == 0) return 0;
         put(room(prefix.size()), prefix);
         features_.push_back({used_, 0.0f, static_cast<int32_t>(prefix.size()) - 1, static_cast<uint32_t>(width)});
-        numbers_.resize(numbers_.size() + width);
-        return numbers_.data() + numbers_.size() - width;
+        size_t good = 0;
+        for (; good < width && is_float(static_cast<double>(numbers[good])); ++good)
+            numbers_.push_back(static_cast<float>(numbers[good]) + 0.0f);
+        numbers_.resize(numbers_.size() + width - good);
+        return good;
     }
     void end_token() { tokens_.push_back(features_.size()); }
 
@@ -83,6 +94,16 @@ class NamedFeatures {
             }
             end();
         }
+    }
+    // Calls use(name, value) for each feature and each number of an array, and end() after each token.
+    template <typename Use, typename End>
+    void each_value(Use use, End end) const {
+        std::string name;
+        each([&](std::string_view single, int32_t, float value) { use(single, value); },
+             [&](std::string_view prefix, int32_t, const float* numbers, size_t width) {
+                 for (size_t i = 0; i < width; ++i) use(name.assign(prefix).append(std::to_string(i)), numbers[i]);
+             },
+             end);
     }
 
    private:

@@ -51,15 +51,18 @@ class LaneValues {
 };
 
 // Calls block(pass, first row, lanes to use) after messages went up for the rows of the lanes, on several threads. Rows that are
-// lost, before or after that, are done again with logarithms; `once` does so beforehand for those that may be lost later.
+// lost, before or after that, are done again with logarithms; `once` does so beforehand for those that may be lost later. `factors`
+// asks for the walks of factors.
 template <typename Block>
-void each_block(const Question& question, Sweep sweep, Block block, bool once = false) {
+void each_block(const Question& question, Sweep sweep, Block block, bool once = false, bool factors = false) {
     const Evidence& evidence = question.evidence;
     const bool by_row = LaneValues(question).by_row();
-    const EvidencePlan single(question.tree, evidence, by_row, 1);
+    EvidencePlan single(question.tree, evidence, by_row, 1);
     const bool together = evidence.rows >= kLanes / 2 && single.largest <= kMostCellsOfLanes;
     std::optional<EvidencePlan> wide;
     if (together) wide.emplace(question.tree, evidence, by_row, kLanes);
+    if (factors) single.walk_factors();
+    if (factors && together) wide->walk_factors();
     const EvidencePlan& plan = together ? *wide : single;
     const size_t lanes = plan.lanes, blocks = (evidence.rows + lanes - 1) / lanes;
     std::atomic<size_t> next{0};
@@ -287,23 +290,30 @@ Expectations<Number> expectations(const Question& question) {
         question, Sweep::kSum,
         [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
             if (!write_values(pass, first, kept, found.log_values)) return;
-            std::vector<double> part;
+            std::vector<double> part, values;
             const auto write = [&](size_t i, const double* table) {
                 for (const int32_t p : tree.own[i])
                     for (const size_t f : tree.potentials[p].factors) {
-                        const std::span<const int32_t> of = tree.factors[f];
-                        const int64_t n = pass.plan().cells(of);
+                        const TableWalk& walk = pass.plan().factors[f];
+                        const int64_t start = tree.factor_starts[f], n = pass.plan().cells(tree.factors[f]);
                         part.resize(static_cast<size_t>(n) * pass.lanes());
-                        pass.sum_out(pass.plan().walk(tree.clique(i), of), table, part.data(), n);
-                        for (size_t l = 0; l < pass.lanes(); ++l)
-                            if (kept[l])
-                                add_probabilities(pass, of, part.data(), l, 1.0,
-                                                  found.factors.data() + (first + l) * width + tree.factor_starts[f]);
+                        values.resize(static_cast<size_t>(n));
+                        pass.sum_out(walk, table, part.data(), n);
+                        for (size_t l = 0; l < pass.lanes(); ++l) {
+                            if (!kept[l]) continue;
+                            Number* to = found.factors.data() + (first + l) * width + start;
+                            if (n < tree.factor_starts[f + 1] - start) {  // a part of the table agrees with the evidence
+                                add_probabilities(pass, tree.factors[f], part.data(), l, 1.0, to);
+                                continue;
+                            }
+                            write_normalised(pass, part.data(), n, l, values.data());
+                            for (int64_t c = 0; c < n; ++c) to[c] = static_cast<Number>(values[c]);
+                        }
                     }
             };
             pass.down(true, write, [](size_t, const double*) {});
         },
-        true);
+        true, true);
     for (size_t f = 0; f < tree.factors.size(); ++f)
         for (size_t r = 0; r < rows && tree.factors[f].empty(); ++r)
             found.factors[r * width + static_cast<size_t>(tree.factor_starts[f])] = found.log_values[r] > -INFINITY;

@@ -48,8 +48,7 @@ class Eliminator {
 
     void push(int32_t v) {
         const int last = graph_.last.empty() ? 0 : graph_.last[v];
-        const auto number = static_cast<uint64_t>(v);
-        const uint64_t tie = seed_ == 0 ? (static_cast<uint64_t>(near_[v].size()) << 32) + number : mixed(seed_ + number);
+        const uint64_t tie = seed_ == 0 ? static_cast<uint64_t>(v) : mixed(seed_ + static_cast<uint64_t>(v));
         queue_.emplace(last, cost(v), tie, v, ++version_[v]);
     }
 
@@ -81,7 +80,8 @@ class Eliminator {
             connected += own * others;
             found_.work += static_cast<double>(near_[u].size());
         }
-        return (all * all - squares - connected) / 2.0;
+        const double fill = (all * all - squares - connected) / 2.0;
+        return criterion_ == Criterion::kFillAndDegree ? fill + static_cast<double>(near.size()) / 0x1p32 : fill;
     }
 
     void remove(int32_t v) {
@@ -103,7 +103,7 @@ class Eliminator {
 
     // Connects all pairs; adds the nodes that see both ends of a new edge to `changed`.
     void connect(const std::vector<int32_t>& nodes, std::vector<int32_t>& changed) {
-        const bool fill = criterion_ == Criterion::kFill || criterion_ == Criterion::kWeightedFill;
+        const bool fill = criterion_ != Criterion::kDegree && criterion_ != Criterion::kWeight;
         for (size_t i = 0; i < nodes.size(); ++i) {
             const int32_t a = nodes[i];
             const uint32_t stamp = marked(a);
@@ -172,6 +172,7 @@ Elimination eliminate(const EliminationGraph& graph, Criterion criterion, uint64
 }
 
 Elimination best_elimination(const EliminationGraph& graph, int tries, uint64_t seed) {
+    if (tries <= 1) return eliminate(graph, Criterion::kFillAndDegree, 0, std::numeric_limits<double>::infinity());
     constexpr Criterion kAll[] = {Criterion::kFill, Criterion::kWeightedFill, Criterion::kWeight, Criterion::kDegree};
     Elimination best = eliminate(graph, Criterion::kFill, 0, std::numeric_limits<double>::infinity());
     double work = best.work;

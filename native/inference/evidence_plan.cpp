@@ -72,6 +72,13 @@ void EvidencePlan::add_masks(size_t i) {
     }
 }
 
+void EvidencePlan::walk_factors() {
+    factors.resize(tree.factors.size());
+    for (size_t i = 0; i < cliques.size(); ++i)
+        for (const int32_t p : tree.own[i])
+            for (const size_t f : tree.potentials[p].factors) factors[f] = walk(tree.clique(i), tree.factors[f]);
+}
+
 void EvidencePlan::choose_margins() {
     std::vector<int32_t> best(tree.n_variables(), -1);
     for (size_t j = 0; j < cliques.size(); ++j)

@@ -43,6 +43,9 @@ class EvidencePlan {
     // `by_row` tells whether each row has values of factors of its own.
     EvidencePlan(const CliqueTree& tree, const Evidence& evidence, bool by_row, size_t lanes);
 
+    // Makes the walks of all factors.
+    void walk_factors();
+
     // The table of some variables with what is left of it, as a part of a table over `whole`.
     TableWalk walk(std::span<const int32_t> whole, std::span<const int32_t> part) const;
     // Row-major strides of a table over some variables with what is left of each.
@@ -56,6 +59,7 @@ class EvidencePlan {
     std::vector<int64_t> left;     // by variable: 1 if it is observed in all rows, else its number of states
     std::vector<int32_t> columns;  // by variable: its column of evidence, or -1
     std::vector<Clique> cliques;
+    std::vector<TableWalk> factors;  // the table of the clique and that of each factor, after walk_factors
     int64_t message_cells = 0, sliced_cells = 0, mask_cells = 0, largest = 1;
 
    private:

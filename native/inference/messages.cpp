@@ -9,133 +9,15 @@
 
 #include "core/log_sum.h"
 #include "core/logarithms.h"
+#include "core/many_logarithms.h"
 #include "core/parallel.h"
-#include "core/sum_in_parts.h"
+#include "inference/edge_beliefs.h"
 
 namespace {
 
-// A product of numbers stays above 1e-290 if their logarithms sum to more than minus this.
-constexpr double kSafe = 650.0;
-constexpr double kLeastLog = -1e300;  // in place of minus infinity, where it is added to
 constexpr const char* kImpossible = "no labels are possible: the scores forbid all of them";
-constexpr size_t kEven = 2;  // rows of tables and messages have an even length, for vectors of two numbers
-
-// out(b) = sum over a of cavity(a) table(a, b). W is the padded length of a row, or 0 if it is known at run time only.
-template <size_t W>
-void sum_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
-    const size_t width = W ? W : padded;
-    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
-    for (size_t a = 1; a < k; ++a) {
-        const double* row = table + a * width;
-        for (size_t b = 0; b < width; ++b) out[b] += cavity[a] * row[b];
-    }
-}
-
-template <size_t W>
-void max_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
-    const size_t width = W ? W : padded;
-    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
-    for (size_t a = 1; a < k; ++a) {
-        const double* row = table + a * width;
-        for (size_t b = 0; b < width; ++b) out[b] = std::max(out[b], cavity[a] * row[b]);
-    }
-}
-
-using Product = void (*)(const double*, const double*, double*, size_t, size_t);
-
-template <size_t... W>
-Product chosen(size_t padded, bool maximum, std::index_sequence<W...>) {
-    Product found = maximum ? max_product<0> : sum_product<0>;
-    ((padded == kEven * (W + 1) ? void(found = maximum ? max_product<kEven*(W + 1)> : sum_product<kEven*(W + 1)>) : void()), ...);
-    return found;
-}
-
-// A table as potentials divided by their maximum, by the label of the left end and by that of the right end.
-struct Potentials {
-    double top, spread;  // logarithms: the maximum, and the maximum less the least number above zero
-    bool hard;           // some pair is forbidden
-    bool tied;           // one number if the labels are the same, another if they differ
-    double weight;
-    std::vector<double> scores, from_left, from_right;
-
-    Potentials(const double* table, double weight, size_t k, size_t padded)
-        : top(*std::max_element(table, table + k * k) / weight),
-          spread(0.0),
-          hard(false),
-          tied(k > 2),
-          weight(weight),
-          scores(table, table + k * k),
-          from_left(k * padded),
-          from_right(k * padded) {
-        if (top == -INFINITY) throw std::invalid_argument("a table forbids all pairs of labels");
-        for (double& score : scores) score /= weight;
-        std::vector<double> values(scores);
-        for (double& value : values) value -= top;
-        for (size_t c = 0; c < k * k; ++c) {
-            hard |= values[c] == -INFINITY;
-            if (values[c] > -INFINITY) spread = std::max(spread, -values[c]);
-            tied &= values[c] == values[c / k == c % k ? 0 : 1];
-        }
-        exponentiate(values.data(), values.size());
-        for (size_t a = 0; a < k; ++a)
-            for (size_t b = 0; b < k; ++b)
-                from_left[a * padded + b] = from_right[b * padded + a] = table[a * k + b] == -INFINITY ? 0.0 : values[a * k + b];
-    }
-};
-
-// Both forms of each table: with the weight 1 for edges on no loop, and with its own weight.
-std::vector<Potentials> potentials_of(const PairwiseField& field, size_t padded) {
-    std::vector<Potentials> tables;
-    for (size_t t = 0; t < field.tables.rows(); ++t)
-        for (const double weight : {1.0, field.weights[t]})
-            tables.emplace_back(field.tables.row(t), weight, field.n_labels(), padded);
-    return tables;
-}
-
-// The joint beliefs of the ends of edges, not normalised.
-class PairBeliefs {
-   public:
-    explicit PairBeliefs(size_t k) : left_(k), right_(k), pairs_(k * k) {}
-
-    // From logarithms: the beliefs of the ends, and the messages to the left and to the right end. Returns the logarithm of the
-    // sum of the pairs, times the weight.
-    double fill(const Potentials& table, const double* left, const double* right, const double* to_left, const double* to_right) {
-        const size_t k = left_.size(), padded = table.from_left.size() / k;
-        double shift = ratio(left, to_left, left_) + ratio(right, to_right, right_);
-        if (table.spread > kSafe) {
-            double top = -INFINITY;
-            for (size_t c = 0; c < k * k; ++c)
-                top = std::max(top, pairs_[c] = std::max(left_[c / k] + table.scores[c] + right_[c % k], kLeastLog));
-            shift += top;
-            for (double& pair : pairs_) pair -= top;
-            exponentiate(pairs_.data(), pairs_.size());
-        } else {
-            shift += table.top;
-            exponentiate(left_.data(), k);
-            exponentiate(right_.data(), k);
-            for (size_t a = 0; a < k; ++a)
-                for (size_t b = 0; b < k; ++b) pairs_[a * k + b] = left_[a] * table.from_left[a * padded + b] * right_[b];
-        }
-        sum_ = 0.0;
-        for (const double pair : pairs_) sum_ += pair;
-        return table.weight * (shift + portable_log(sum_));
-    }
-    const std::vector<double>& pairs() const { return pairs_; }
-    double sum() const { return sum_; }
-
-   private:
-    // belief / message, divided by its maximum. Returns the logarithm of the maximum.
-    static double ratio(const double* belief, const double* message, std::vector<double>& to) {
-        double top = -INFINITY;
-        for (size_t a = 0; a < to.size(); ++a)
-            top = std::max(top, to[a] = belief[a] == -INFINITY ? -INFINITY : belief[a] - message[a]);
-        for (double& value : to) value = std::max(value - top, kLeastLog);
-        return top;
-    }
-
-    std::vector<double> left_, right_, pairs_;
-    double sum_ = 0.0;
-};
+constexpr size_t kEven = 2;           // rows of tables and messages have an even length, for vectors of two numbers
+constexpr size_t kMostUnrolled = 15;  // loops are unrolled for 2 to 16 labels
 
 class Messages {
    public:
@@ -160,16 +42,23 @@ class Messages {
     void reset(size_t component, double value);
     void set_power(int64_t p);
     double sweep(size_t component, bool logs, Scratch& s);
+    template <size_t K, bool Maximum>
+    double send_products(int32_t i, int64_t begin, int64_t end, double damping);
+    template <size_t... K>
+    void choose_kernel(std::index_sequence<K...>);
     bool gather(int32_t i, bool logs, Scratch& s) const;
     bool cavity_of(int64_t p, bool logs, bool products, Scratch& s) const;
     double send(int32_t i, int64_t p, bool logs, bool products, double damping, Scratch& s);
     double send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const;
-    void multiply(const Potentials& table, bool from_left, Scratch& s) const;
     void finish(size_t component, bool logs, Scratch& s);
     void label(int32_t i, bool logs, Scratch& s);
     double score(int32_t i, int32_t label) const;
 
-    const Potentials& table_of(const Entry& entry) const {
+    // The factors of a node's products: its messages, to the power of their weights where it is on a loop.
+    const std::vector<double>& factors(int32_t i) const {
+        return powers_.empty() || graph_.tree[graph_.component[i]] ? incoming_ : powers_;
+    }
+    const EdgePotentials& table_of(const Entry& entry) const {
         const bool on_loop = !graph_.tree[graph_.component[entry.neighbour]];
         return tables_[2 * static_cast<size_t>(field_.table[entry.edge]) + on_loop];
     }
@@ -194,8 +83,9 @@ class Messages {
     const MessageOptions& options_;
     const FieldGraph graph_;
     const size_t k_, padded_;
-    Product product_;
-    std::vector<Potentials> tables_;
+    double (Messages::*kernel_)(int32_t, int64_t, int64_t, double) = nullptr;  // send_products for the number of labels
+    std::vector<EdgePotentials> tables_;
+    std::vector<double> nodes_;     // (nodes, padded): potentials of labels, divided by their maximum
     std::vector<double> incoming_;  // (entries, padded): the messages that each node receives; probabilities or logarithms
     std::vector<double> powers_;    // the same to the power of their weights, where there are weights and no logarithms
     std::vector<uint8_t> logs_;     // of each component: whether potentials underflow
@@ -210,14 +100,16 @@ Messages::Messages(const PairwiseField& field, const MessageOptions& options)
       graph_(field.n_nodes(), field.left, field.right),
       k_(field.n_labels()),
       padded_((k_ + kEven - 1) / kEven * kEven) {
-    product_ = chosen(padded_, options.maximum, std::make_index_sequence<8>());
     tables_ = potentials_of(field, padded_);
     const size_t n = field.n_nodes(), components = graph_.n_components();
     incoming_.resize(graph_.entries.size() * padded_);
     if (std::any_of(field.weights.begin(), field.weights.end(), [](double weight) { return weight < 1.0; }))
         powers_.resize(incoming_.size());
+    choose_kernel(std::make_index_sequence<kMostUnrolled>());
     safe_.resize(n);
     logs_.assign(components, 0);
+    nodes_.assign(n * padded_, kLeastLog);
+    const double log_k = portable_log(static_cast<double>(k_));
     for (size_t i = 0; i < n; ++i) {
         double top = -INFINITY, least = INFINITY;
         for (size_t a = 0; a < k_; ++a) {
@@ -225,15 +117,20 @@ Messages::Messages(const PairwiseField& field, const MessageOptions& options)
             if (value > -INFINITY) top = std::max(top, value), least = std::min(least, value);
         }
         if (top == -INFINITY) throw std::invalid_argument("a node has no possible label");
+        for (size_t a = 0; a < k_; ++a) nodes_[i * padded_ + a] = field.nodes(i, a) - top;
         double total = top - least, largest = total;
         for (int64_t p = graph_.offsets[i]; p < graph_.offsets[i + 1]; ++p) {
             const double spread = table_of(graph_.entries[p]).spread;
-            total += spread + portable_log(static_cast<double>(k_));
+            total += spread + log_k;
             largest = std::max(largest, spread);
         }
         safe_[i] = total < kSafe;
         if (largest > kSafe) logs_[graph_.component[i]] = 1;
     }
+    exponentiate(nodes_.data(), nodes_.size());
+    for (size_t i = 0; i < n; ++i)
+        for (size_t a = 0; a < padded_; ++a)
+            if (a >= k_ || field.nodes(i, a) == -INFINITY) nodes_[i * padded_ + a] = 0.0;
     found_.component = graph_.component;
     found_.sweeps.assign(components, 0);
     found_.change.assign(components, 0.0);
@@ -262,8 +159,61 @@ void Messages::set_power(int64_t p) {
         std::copy_n(message, k_, power);
         return;
     }
-    for (size_t a = 0; a < k_; ++a) power[a] = std::max(weight * portable_log(message[a]), kLeastLog);
+    std::copy_n(message, k_, power);
+    logarithms(power, k_);
+    for (size_t a = 0; a < k_; ++a) power[a] = std::max(weight * power[a], kLeastLog);
     exponentiate(power, k_);
+}
+
+template <size_t... K>
+void Messages::choose_kernel(std::index_sequence<K...>) {
+    ((k_ == K + 2
+          ? void(kernel_ = options_.maximum ? &Messages::send_products<K + 2, true> : &Messages::send_products<K + 2, false>)
+          : void()),
+     ...);
+}
+
+// Sends the messages of node i to the neighbours of some entries, for K labels, where products of its messages are safe.
+// Returns the largest change, or -1 if a product is zero: they have to be sent in another way.
+template <size_t K, bool Maximum>
+double Messages::send_products(int32_t i, int64_t begin, int64_t end, double damping) {
+    constexpr size_t kWidth = (K + kEven - 1) / kEven * kEven;
+    double total[kWidth], cavity[kWidth], out[kWidth];
+    std::copy_n(nodes_.data() + static_cast<size_t>(i) * kWidth, kWidth, total);
+    for (int64_t p = graph_.offsets[i]; p < graph_.offsets[i + 1]; ++p) {
+        const double* message = factors(i).data() + static_cast<size_t>(p) * kWidth;
+        for (size_t a = 0; a < kWidth; ++a) total[a] *= message[a];
+    }
+    double least = total[0];
+    for (size_t a = 1; a < K; ++a) least = std::min(least, total[a]);
+    if (!(least > 0.0)) return -1.0;
+    double change = 0.0;
+    const bool on_loop = !graph_.tree[graph_.component[i]];
+    for (int64_t p = begin; p < end; ++p) {
+        const Entry& entry = graph_.entries[p];
+        const EdgePotentials& table = tables_[2 * static_cast<size_t>(field_.table[entry.edge]) + on_loop];
+        const double* own = incoming_.data() + static_cast<size_t>(p) * kWidth;
+        double* to = incoming_.data() + static_cast<size_t>(entry.mirror) * kWidth;
+        for (size_t a = 0; a < kWidth; ++a) cavity[a] = total[a] / own[a];
+        const double* from = (field_.left[entry.edge] == i ? table.from_left : table.from_right).data();
+        for (size_t b = 0; b < kWidth; ++b) out[b] = cavity[0] * from[b];
+        for (size_t a = 1; a < K; ++a)
+            for (size_t b = 0; b < kWidth; ++b) {
+                const double product = cavity[a] * from[a * kWidth + b];
+                out[b] = Maximum ? std::max(out[b], product) : out[b] + product;
+            }
+        double sum = out[0];
+        for (size_t b = 1; b < K; ++b) sum += out[b];
+        if (!(sum > 0.0)) return -1.0;
+        const double scale = 1.0 / sum;
+        for (size_t b = 0; b < kWidth; ++b) {
+            const double value = out[b] * scale;
+            change = std::max(change, std::abs(value - to[b]));
+            to[b] = damping > 0.0 ? (1.0 - damping) * value + damping * to[b] : value;
+        }
+        if (on_loop) set_power(entry.mirror);
+    }
+    return change;
 }
 
 // The product of node i's score and all its messages, in s.total; with logs or without safety their sum of logarithms, and in
@@ -274,15 +224,13 @@ bool Messages::gather(int32_t i, bool logs, Scratch& s) const {
     double top = -INFINITY;
     for (size_t a = 0; a < k_; ++a) top = std::max(top, node[a]);
     if (!logs && safe_[i]) {
-        double least = 1.0;
-        for (size_t a = 0; a < k_; ++a) s.total[a] = node[a] - top;
-        exponentiate(s.total.data(), k_);
-        for (size_t a = 0; a < k_; ++a) least = std::min(least, node[a] == -INFINITY ? s.total[a] = 0.0 : s.total[a]);
+        std::copy_n(nodes_.data() + static_cast<size_t>(i) * padded_, k_, s.total.data());
         for (int64_t p = begin; p < end; ++p) {
-            const double* message = (powers_.empty() ? incoming_ : powers_).data() + static_cast<size_t>(p) * padded_;
-            for (size_t a = 0; a < k_; ++a) s.total[a] *= message[a], least = std::min(least, message[a]);
+            const double* message = factors(i).data() + static_cast<size_t>(p) * padded_;
+            for (size_t a = 0; a < k_; ++a) s.total[a] *= message[a];
         }
-        if (least > 0.0) return true;
+        // Products that are safe are zero only where a factor is.
+        if (*std::min_element(s.total.begin(), s.total.begin() + static_cast<int64_t>(k_)) > 0.0) return true;
     }
     for (size_t a = 0; a < k_; ++a) {
         s.none[a] = node[a] == -INFINITY;
@@ -346,12 +294,12 @@ bool Messages::cavity_of(int64_t p, bool logs, bool products, Scratch& s) const 
 // Sends the message of node i to the neighbour of entry p. Returns its change, or -1 if logarithms are needed.
 double Messages::send(int32_t i, int64_t p, bool logs, bool products, double damping, Scratch& s) {
     const Entry& entry = graph_.entries[p];
-    const Potentials& table = table_of(entry);
+    const EdgePotentials& table = table_of(entry);
     double* to = incoming_.data() + static_cast<size_t>(entry.mirror) * padded_;
     const bool whole = cavity_of(p, logs, products, s);
     if (logs) return send_logs(i, entry, to, damping, s);
     if (!whole && table.hard) return -1.0;
-    multiply(table, field_.left[entry.edge] == i, s);
+    table.multiply(s.cavity, field_.left[entry.edge] == i, options_.maximum, s.out);
     double total = 0.0, change = 0.0;
     for (size_t b = 0; b < k_; ++b) total += s.out[b];
     if (!(total > 0.0)) return -1.0;
@@ -363,32 +311,6 @@ double Messages::send(int32_t i, int64_t p, bool logs, bool products, double dam
     }
     set_power(entry.mirror);
     return change;
-}
-
-// s.out = the product of the cavity and a table, not normalised.
-void Messages::multiply(const Potentials& table, bool from_left, Scratch& s) const {
-    if (!table.tied) {
-        product_(s.cavity.data(), (from_left ? table.from_left : table.from_right).data(), s.out.data(), k_, padded_);
-        return;
-    }
-    const double same = table.from_left[0], other = table.from_left[1];
-    if (options_.maximum) {
-        const auto end = s.cavity.begin() + static_cast<int64_t>(k_), best = std::max_element(s.cavity.begin(), end);
-        const double first = *best;
-        *best = 0.0;
-        const double second = *std::max_element(s.cavity.begin(), end);
-        *best = first;
-        const auto at = static_cast<size_t>(best - s.cavity.begin());
-        for (size_t b = 0; b < k_; ++b) s.out[b] = std::max(same * s.cavity[b], other * (b == at ? second : first));
-        return;
-    }
-    double before = 0.0, after = 0.0;
-    // Sums of the others from both sides: a difference from the sum of all would lose digits.
-    for (size_t b = 0; b < k_; ++b) s.out[b] = before, before += s.cavity[b];
-    for (size_t b = k_; b-- > 0;) {
-        s.out[b] = same * s.cavity[b] + other * (s.out[b] + after);
-        after += s.cavity[b];
-    }
 }
 
 double Messages::send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const {
@@ -417,6 +339,11 @@ double Messages::sweep(size_t component, bool logs, Scratch& s) {
     double change = 0.0;
     const auto visit = [&](int32_t i, int64_t begin, int64_t end) {
         if (begin == end) return true;
+        if (kernel_ != nullptr && !logs && safe_[i]) {
+            const double own = (this->*kernel_)(i, begin, end, damping);
+            change = std::max(change, own);
+            if (own >= 0.0) return true;
+        }
         const bool products = gather(i, logs, s);
         for (int64_t p = begin; p < end; ++p) {
             const double own = send(i, p, logs, products, damping, s);
@@ -511,17 +438,20 @@ void Messages::finish(size_t component, bool logs, Scratch& s) {
             sum += *std::max_element(node, node + k_) + (products ? portable_log(total) : log_sum(s.logs.data(), k_));
         }
         // Their logarithms, divided by their sum.
-        cavity_of(-1, true, products, s);
-        if (products)
-            for (size_t a = 0; a < k_; ++a) s.cavity[a] = portable_log(s.cavity[a]);
-        const double total = log_sum(s.cavity.data(), k_);
-        for (size_t a = 0; a < k_; ++a) found_.marginals[static_cast<size_t>(i) * k_ + a] = s.cavity[a] - total;
+        double* marginals = found_.marginals.data() + static_cast<size_t>(i) * k_;
+        if (products) {
+            const double total = std::accumulate(s.total.begin(), s.total.begin() + static_cast<int64_t>(k_), 0.0);
+            for (size_t a = 0; a < k_; ++a) marginals[a] = s.total[a] / total;
+            logarithms(marginals, k_);
+        } else {
+            cavity_of(-1, true, false, s);
+            const double total = log_sum(s.cavity.data(), k_);
+            for (size_t a = 0; a < k_; ++a) marginals[a] = s.cavity[a] - total;
+        }
+        if (logs) continue;
+        const auto begin = static_cast<size_t>(graph_.offsets[i]), end = static_cast<size_t>(graph_.offsets[i + 1]);
+        logarithms(incoming_.data() + begin * padded_, (end - begin) * padded_);
     }
-    if (!logs)
-        each_entry(component, [&](int64_t p) {
-            double* message = incoming_.data() + static_cast<size_t>(p) * padded_;
-            for (size_t a = 0; a < k_; ++a) message[a] = portable_log(message[a]);
-        });
     if (options_.log_z && !options_.maximum) {
         PairBeliefs beliefs(k_);
         each_entry(component, [&](int64_t p) {
@@ -544,23 +474,12 @@ MessageResult Messages::result() {
     return std::move(found_);
 }
 
-// Calls work(edge, beliefs) with the joint beliefs of edges from begin to end.
-template <typename Work>
-void each_pair(const PairwiseField& field, const std::vector<Potentials>& tables, const Matrix<double>& marginals,
-               const double* messages, std::span<const uint8_t> on_loop, std::span<const int32_t> edges, Work work) {
-    PairBeliefs beliefs(field.n_labels());
-    for (const int32_t e : edges) {
-        const double* own = messages + 2 * static_cast<size_t>(e) * field.n_labels();
-        beliefs.fill(tables[2 * static_cast<size_t>(field.table[e]) + on_loop[e]], marginals.row(field.left[e]),
-                     marginals.row(field.right[e]), own + field.n_labels(), own);
-        work(e, beliefs);
-    }
-}
-
 }  // namespace
 
 MessageResult pass_messages(const PairwiseField& field, const MessageOptions& options,
                             const std::optional<Array<double>>& messages) {
+    field.check();
+    if (messages) check_messages(field, *messages);
     Messages pass(field, options);
     if (messages) pass.begin(*messages);
     std::atomic<size_t> next = 0;
@@ -568,39 +487,4 @@ MessageResult pass_messages(const PairwiseField& field, const MessageOptions& op
         for (size_t c = next++; c < pass.n_components(); c = next++) pass.run(c);
     });
     return pass.result();
-}
-
-std::vector<double> edge_marginals(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                                   std::span<const uint8_t> on_loop, std::span<const int32_t> edges, size_t threads) {
-    const size_t cells = field.n_labels() * field.n_labels(), parts = useful_threads(threads, edges.size());
-    const std::vector<Potentials> tables = potentials_of(field, field.n_labels());
-    std::vector<double> found(edges.size() * cells);
-    in_parallel(parts, [&](size_t part) {
-        const size_t begin = edges.size() * part / parts, end = edges.size() * (part + 1) / parts;
-        double* to = found.data() + begin * cells;
-        each_pair(field, tables, marginals, messages.data(), on_loop, edges.subspan(begin, end - begin),
-                  [&](int32_t, const PairBeliefs& beliefs) {
-                      for (const double pair : beliefs.pairs()) *to++ = pair / beliefs.sum();
-                  });
-    });
-    return found;
-}
-
-std::vector<double> edge_sums(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                              std::span<const uint8_t> on_loop, std::span<const double> weights, size_t threads) {
-    const size_t cells = field.n_labels() * field.n_labels();
-    const std::vector<Potentials> tables = potentials_of(field, field.n_labels());
-    std::vector<int32_t> every(field.n_edges());
-    std::iota(every.begin(), every.end(), 0);
-    std::vector<double> found(field.tables.rows() * cells);
-    sum_in_parts(every.size(), found.size(), threads, found.data(), [&](size_t begin, size_t end, double* sums) {
-        each_pair(field, tables, marginals, messages.data(), on_loop, std::span(every).subspan(begin, end - begin),
-                  [&](int32_t e, const PairBeliefs& beliefs) {
-                      double* to = sums + static_cast<size_t>(field.table[e]) * cells;
-                      const double scale = weights[e] / beliefs.sum();
-                      for (size_t c = 0; c < cells; ++c) to[c] += scale * beliefs.pairs()[c];
-                  });
-        return 0.0;
-    });
-    return found;
 }

@@ -46,10 +46,3 @@ struct MessageResult {
 // Raises std::invalid_argument if the scores forbid all labels. `messages` are those to begin with, as in a result.
 MessageResult pass_messages(const PairwiseField& field, const MessageOptions& options,
                             const std::optional<Array<double>>& messages);
-
-// P(y_i, y_j) of some edges, from the marginals and messages of a result: (edges, labels * labels).
-std::vector<double> edge_marginals(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                                   std::span<const uint8_t> on_loop, std::span<const int32_t> edges, size_t threads);
-// The same, added up over the edges of each table, each with a weight: (tables, labels * labels).
-std::vector<double> edge_sums(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
-                              std::span<const uint8_t> on_loop, std::span<const double> weights, size_t threads);

@@ -63,6 +63,9 @@ Parsed read_columns(std::string_view data, std::string_view separator, std::stri
 }
 
 Parsed read_conllu(std::string_view data, const std::vector<size_t>& fields, bool skip_bad) {
+    if (fields.empty()) throw std::invalid_argument("there must be a field to read");
+    if (*std::ranges::max_element(fields) >= kConlluFields)
+        throw std::invalid_argument("CoNLL-U has ten fields, numbered from 0");
     Parsed parsed;
     if (parsed.refuse_nul(data.data(), data.size())) return parsed;
     parsed.open(fields.size(), data.size() / 40);

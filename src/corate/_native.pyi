@@ -14,7 +14,7 @@ F64 = NDArray[np.float64]
 U64 = NDArray[np.uint64]
 Reals = NDArray[Any]  # float32 or float64
 
-# strings.cpp
+# core.cpp: strings
 def release_memory() -> None: ...
 
 class StringInterner:
@@ -26,10 +26,11 @@ class StringInterner:
 def intern_strings(items: list[str]) -> tuple[I32, U8, I64]: ...
 def intern_sentences(sentences: list[Any], n_columns: int) -> tuple[I64, list[tuple[I32, U8, I64]]] | None: ...
 def intern_buffer(data: U8, offsets: I64) -> tuple[I32, U8, I64]: ...
+def gather_bytes(blob: U8, starts: I64, lengths: I64) -> U8: ...
 def match_strings(known: U8, known_offsets: I64, query: U8, query_offsets: I64) -> I32: ...
 def match_keys(known: U64, query: U64) -> I32: ...
 
-# attributes.cpp
+# features.cpp: ready-made features
 Found = tuple[I64, I64, I32, F32 | None]
 
 class NamedFeatures:
@@ -44,7 +45,7 @@ class AttributeNames:
 
 def intern_features(sentences: list[Any], keep_false: bool = False) -> tuple[Found, tuple[U8, I64], I32]: ...
 
-# word_functions.cpp
+# features.cpp: word functions
 class Lookup:
     def __init__(
         self, keys: U8, key_offsets: I64, values: I32, classes: U8, class_offsets: I64, related: bool = False
@@ -54,7 +55,7 @@ def apply_function(
     kind: int, number: int, text: str, blob: U8, offsets: I64, table: Lookup | None = None
 ) -> tuple[I32, U8, I64]: ...
 
-# reader.cpp
+# text.cpp
 _Interned = tuple[I32, U8, I64]
 _Parsed = tuple[list[_Interned], I64, int, int, int]
 
@@ -65,7 +66,7 @@ def parse_lines(data: bytes, slashed: bool, comment: str, skip_bad: bool) -> _Pa
 def parse_conllu(data: bytes, fields: list[int], skip_bad: bool) -> _Parsed: ...
 def parse_items(data: bytes, comment: str) -> tuple[_Parsed, I64, I64]: ...
 
-# feature_map.cpp
+# features.cpp: feature maps
 Columns = list[tuple[I32, U8, I64]]
 FunctionSpec = tuple[int, int, int, str, Lookup | None, bool]
 
@@ -90,7 +91,7 @@ class FeatureMap:
         self, strings: list[tuple[U8, I64]], values: list[tuple[U8, I64]], keys: list[tuple[U64, U64]]
     ) -> None: ...
 
-# listing.cpp
+# features.cpp: lists of features
 def list_features(
     local: I32,
     bases: I64,
@@ -121,7 +122,7 @@ def exchange_classes(
     before: Neighbours, after: Neighbours, classes: I32, n_classes: int, threads: int = 1
 ) -> tuple[int, float, float]: ...
 
-# backoff.cpp
+# counting.cpp: back-off and contexts
 class Backoff:
     def __init__(self, offsets: I64, labels: I32, counts: I64, level_ids: I32, n_labels: int) -> None: ...
     def derive(self, rung_k: list[float], rare: list[int], word_k: float, prior_k: float) -> None: ...
@@ -153,7 +154,7 @@ def context_weights(
     table: Table, centre: I32, rows: tuple[I64, I32, F32], k: float, weight: float
 ) -> tuple[I64, I32, F32]: ...
 
-# lattice.cpp
+# chain.cpp
 class Edges:
     @property
     def n_labels(self) -> int: ...
@@ -213,7 +214,7 @@ def forward_backward(
     threads: int = 1,
 ) -> tuple[F64, F32, F32]: ...
 
-# paths.cpp
+# decoding.cpp: questions about labellings
 SpanLabels = tuple[I32, U8, U8]
 
 class Paths:
@@ -239,7 +240,7 @@ class Paths:
     def span_probabilities(self, places: I64, starts: I64, stops: I64, groups: I32, labels: SpanLabels) -> F64: ...
     def sample(self, n: int, seed: int) -> I32: ...
 
-# engine.cpp
+# decoding.cpp: tagging
 Rows = tuple[I64, I32, F32]
 
 Ready = tuple[I64, I32, F32 | None]
@@ -299,7 +300,7 @@ class Engine:
         first_line: int,
     ) -> tuple[bytes, int]: ...
 
-# pooling.cpp
+# counting.cpp: pooling
 def expert_evidence(
     table: Table,
     features: tuple[I64, I32],
@@ -325,7 +326,7 @@ def conditional_logit(
 ) -> tuple[float, F64, F64]: ...
 def pair_expectations(sentences: I64, candidates: tuple[I64, I32], posteriors: F32, scores: F64) -> F64: ...
 
-# rows.cpp
+# core.cpp: rows
 _Rows = tuple[I64, I32, F32]
 
 def add_sparse_rows(a: _Rows, b: _Rows) -> _Rows: ...
@@ -333,7 +334,7 @@ def seen_labels(slots: tuple[I64, I32], features: tuple[I64, I32], n_labels: int
 def find_in_rows(offsets: I64, labels: I32, wanted: I32) -> I64: ...
 def with_part_columns(rows: Csr, parts: Parts) -> tuple[I64, I32]: ...
 
-# maxent.cpp
+# training.cpp: nodes
 class Nodes:
     def __init__(
         self,
@@ -353,7 +354,7 @@ class Nodes:
     def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
     def posteriors(self, weights: F32, logs: bool, threads: int) -> F32: ...
 
-# long_vectors.cpp
+# core.cpp: long vectors
 def dot(a: F64, b: F64) -> float: ...
 def inner_products(rows: F64, v: F64, own: Sequence[int] = ()) -> F64: ...
 def combination(rows: F64, shares: F64, v: F64, own: float) -> F64: ...
@@ -362,7 +363,7 @@ def exp(x: F64) -> F64: ...
 def log(x: F64) -> F64: ...
 def log1p(x: F64) -> F64: ...
 
-# chains.cpp
+# training.cpp: sentences
 Csr = tuple[I64, I32]
 
 class Chains:
@@ -396,7 +397,7 @@ class Chains:
     def arow(self, state: F32, order: I64, gamma: float) -> F32: ...
     def best(self, weights: F32, threads: int) -> I32: ...
 
-# pairs.cpp
+# training.cpp: pairs
 
 class Pairs:
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.rows import offsets_of, take_rows
+from corate.rows import offsets_of
 from corate.types import Ids, Offsets
 
 __all__ = ["StringTable"]
@@ -100,8 +100,9 @@ class StringTable:
         >>> StringTable.intern(["to", "be", "or"])[0].take(np.array([2, 0])).to_list()
         ['or', 'to']
         """
-        offsets, places = take_rows(self.offsets, ids)
-        return StringTable(self.data[places], offsets)
+        starts = self.offsets[ids]
+        lengths = self.offsets[1:][ids] - starts
+        return StringTable(_native.gather_bytes(self.data, starts, lengths), offsets_of(lengths))
 
     def find(self, other: StringTable) -> Ids:
         """The ids in this table of another table's strings, -1 for a string that this table does not contain."""

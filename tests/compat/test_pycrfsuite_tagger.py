@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -253,3 +255,17 @@ def test_info_of_a_model_that_a_crfsuite_file_cannot_hold(tmp_path: Path) -> Non
     assert set(info.labels) == set(tagger.labels())
     assert info.state_features
     assert all(a in info.labels and b in info.labels for a, b in info.transitions)
+
+
+def test_importing_the_tagger_imports_neither_the_trainer_nor_the_model() -> None:
+    heavy = [
+        "corate.training",
+        "corate.counting",
+        "corate.model",
+        "corate.features",
+        "corate.formats",
+        "corate.optimize",
+    ]
+    code = f"import sys; from corate.compat.pycrfsuite import Tagger; print(sorted({set(heavy)} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -229,3 +229,14 @@ def test_the_kind_of_the_sequences_does_not_matter(
 def test_a_token_that_does_not_fit_is_refused_among_tuples(bad: Any) -> None:
     with pytest.raises(DataError):
         Corpus.from_sentences([[("a", "b")], [("a", "b"), bad]], columns=("word", "pos"))
+
+
+@pytest.mark.parametrize("label", [None, float("nan")])
+def test_a_missing_label_names_the_remedy(label: Any) -> None:
+    for corpus in (
+        lambda: Corpus.from_sentences([[("a", "X"), ("b", label)]]),
+        lambda: Corpus.from_sentences([["a", "b"]], [["X", label]]),
+        lambda: Corpus.from_features([[{"a": 1}, {"b": 1}]], [["X", label]]),
+    ):
+        with pytest.raises(DataError, match=r"label.*polish or standard with unknown='\?'"):
+            corpus()

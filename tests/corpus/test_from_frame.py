@@ -112,7 +112,12 @@ BAD = [
     ),
     ({"token": "id"}, {}, "column 'id' has values of the type int64, not text; convert it with .astype(str)"),
     ({}, {"token": ["a", None, "b", "c", "d"]}, "column 'token', row 1 (index 'y'): the value is missing; fill it in"),
-    ({}, {"label": ["a", "b", "c", float("nan"), "d"]}, "column 'label', row 3 (index 'v'): the value is missing"),
+    (
+        {},
+        {"label": ["a", "b", "c", float("nan"), "d"]},
+        "column 'label', row 3 (index 'v'): the value is missing; give",
+    ),
+    ({}, {"label": ["a", None, "c", "d", "e"]}, "and train by polish or standard with unknown='?'"),
     ({}, {"token": ["a", "b", 7, "c", "d"]}, "column 'token', row 2 (index 'z'): the int 7 is not text; convert it"),
     ({}, {"token": ["a", "b", "\ud800", "c", "d"]}, "column 'token', row 2 (index 'z'): the str '\\ud800' is not text"),
     ({}, {"token": [["a"], ["b"], ["c"], ["d"], []]}, "column 'token' has a list in each row; omit sentence= if each"),

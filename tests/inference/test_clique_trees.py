@@ -79,6 +79,12 @@ def test_answers_do_not_depend_on_threads_or_on_other_rows() -> None:
     assert np.allclose(np.concatenate([p for _, p in alone]), probabilities, atol=1e-12)
 
 
+def test_no_rows_have_no_answers() -> None:
+    plan = CliqueTree.of([(1, 0)], [2, 3])
+    log_z, probabilities = plan.expectations(np.zeros((0, 6)))
+    assert (log_z.shape, probabilities.shape) == ((0,), (0, 6))
+
+
 def test_probabilities_are_derivatives_of_log_z() -> None:
     rng = np.random.default_rng(2)
     plan = CliqueTree.of([(2, 0, 1), (1, 2), (2,)], [2, 3, 2])
@@ -175,6 +181,9 @@ def test_graphs_of_one_shape_share_a_tree_and_are_those_one_by_one() -> None:
     assert whole.treewidth == 2
     found = whole.expectations(nodes, types, tables, threads=2)
     labels, best = whole.best(nodes, types, tables)
+    sums = whole.expectations(nodes, types, tables, sums=True)
+    assert np.allclose(sums.edges, np.stack([found.edges[types == t].sum(axis=0) for t in range(2)]))
+    assert np.array_equal(sums.nodes, found.nodes)
     start = 0
     for g in range(graphs):
         at = slice(int(edges[g].min()), int(edges[g].max()) + 1)

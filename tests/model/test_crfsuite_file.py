@@ -245,6 +245,14 @@ def test_equal_names_and_names_that_are_no_text_are_refused() -> None:
         read(data.replace(b"bb\0", b"b\0\0"))
 
 
+def test_equal_attributes_are_refused_with_the_file(tmp_path: Path) -> None:
+    model = random_model(np.random.default_rng(0), 2, 2)
+    data = bytes_of(CrfsuiteModel(model.labels, table(["aa", "bb"]), model.states, model.transitions))
+    (tmp_path / "m").write_bytes(data.replace(b"bb\0", b"aa\0"))
+    with pytest.raises(ModelError, match=r"m: .*a name is given twice"):
+        corate.load(tmp_path / "m")
+
+
 def test_records_that_overlap_take_no_more_memory_than_the_file() -> None:
     """Long strings in each other would be large together."""
     n, names = 2000, [f"{i:07}" for i in range(2000)]

@@ -57,10 +57,10 @@ def comparison() -> str:
 
 
 def reproduction() -> str:
-    in_words = [text.replace("*", "x") for text in HOSTILE]
-    table = Table(in_words, [in_words, ["\n".join(in_words)] * len(in_words)], " ".join(in_words))
-    drawn = [Figure("rates", in_words[0], rates().chart()), Figure("rates", in_words[1], rates().chart())]
-    return written(REPORT, HOSTILE[0], in_words=in_words, table=table, drawn=drawn)[0]
+    told = [text.replace("*", "x") for text in HOSTILE]
+    table = Table(told, [told, ["\n".join(told)] * len(told)], " ".join(told))
+    drawn = [Figure("rates", told[0], rates().chart()), Figure("rates", told[1], rates().chart())]
+    return written(REPORT, HOSTILE[0], told=told, table=table, drawn=drawn)[0]
 
 
 def derivation_with_names() -> str:

@@ -13,7 +13,7 @@ from corate.corpus import Corpus
 from corate.optimize.stochastic import AdaGrad
 from corate.rate import Counts, factorise
 from corate.rate.expressions import Probability
-from corate.training.separate import PairFactors
+from corate.training.separate import SeparateTraining
 from small_corpora import corpus_of, random_sentences
 
 START, END = "Y0", "Y4"
@@ -27,18 +27,18 @@ class Trained:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runs: list[AdaGrad] = []
         parts: dict[str, Any] = {}
-        make, fit = AdaGrad.of.__func__, PairFactors.joint  # type: ignore[attr-defined]
+        make, fit = AdaGrad.of.__func__, SeparateTraining.joint_pairs  # type: ignore[attr-defined]
 
         def recorded(cls: type[AdaGrad], *args: Any, **options: Any) -> AdaGrad:
             runs.append(make(cls, *args, **options))
             return runs[-1]
 
-        def joint(self: PairFactors, problem: Any, slots: Any, nodes: Any) -> Any:
+        def joint(self: SeparateTraining, problem: Any, slots: Any, nodes: Any) -> Any:
             parts.update(problem=problem, slots=slots, nodes=nodes)
             return fit(self, problem, slots, nodes)
 
         monkeypatch.setattr(AdaGrad, "of", classmethod(recorded))
-        monkeypatch.setattr(PairFactors, "joint", joint)
+        monkeypatch.setattr(SeparateTraining, "joint_pairs", joint)
         # What each sentence to be labelled looks like is learned from training: it is one of the sentences.
         labelled = [*LABELLED, *([(w, y) for w, y in zip(s, "DNV", strict=True)] for s in SENTENCES)]
         self.corpus = corpus_of(labelled)

@@ -1,4 +1,4 @@
-"""Random small lattices with constraints, and all labellings: the oracle of native/chain/shapes/path_graph.cpp."""
+"""Random lattices with constraints, and all their labellings: the oracle of native/chain/shapes/path_graph.cpp."""
 
 from __future__ import annotations
 

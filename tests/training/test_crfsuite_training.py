@@ -161,9 +161,9 @@ def test_features_and_weights_are_those_of_crfsuite(
     tmp_path: Path, params: dict[str, Any], data: tuple[list[list[Token]], list[list[str]]]
 ) -> None:
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, **params)
-    in_words: list[GeneratedFeatures] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_features=in_words.append)
-    assert in_words[0].features == log.featgen_num_features
+    seen: list[GeneratedFeatures] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_features=seen.append)
+    assert seen[0].features == log.featgen_num_features
     assert tagger.record["loss"] == pytest.approx(log.last_iteration["loss"], rel=1e-5)
     assert_same_weights(tagger, other, atol=0.02)
 
@@ -188,11 +188,11 @@ def test_lbfgs_reaches_the_objective_of_crfsuite(tmp_path: Path, params: dict[st
 def test_iterations_of_lbfgs_are_told_as_crfsuite_tells_them(tmp_path: Path, c1: float, search: str) -> None:
     data, params = random_data(4), {"c1": c1, "linesearch": search, "max_iterations": 5}
     log, _ = by_crfsuite(tmp_path / "m.crfsuite", *data, **params)
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_iteration=in_words.append)
-    assert [i.number for i in in_words] == [1, 2, 3, 4, 5]
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "lbfgs", params, on_iteration=seen.append)
+    assert [i.number for i in seen] == [1, 2, 3, 4, 5]
     assert tagger.record["stopped"] == "iterations"
-    for ours, theirs in zip(in_words, log.iterations, strict=True):
+    for ours, theirs in zip(seen, log.iterations, strict=True):
         assert ours.loss == pytest.approx(theirs["loss"], rel=1e-4)
         assert ours.feature_norm == pytest.approx(theirs["feature_norm"], rel=1e-3)
         assert ours.error_norm == pytest.approx(theirs["error_norm"], rel=1e-2)
@@ -208,11 +208,11 @@ def test_lbfgs_of_small_problems_has_the_iterations_and_the_weights_of_crfsuite(
     for seed in range(20):
         x, y = random_data(100 + seed, 3 + seed % 10)
         log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
-        in_words: list[Iteration] = []
-        tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=in_words.append)
+        seen: list[Iteration] = []
+        tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=seen.append)
         assert_same_weights(tagger, other, atol=1e-5)
-        assert [i.linesearch_trials for i in in_words] == [i["linesearch_trials"] for i in log.iterations]
-        for ours, theirs in zip(in_words, log.iterations, strict=True):
+        assert [i.linesearch_trials for i in seen] == [i["linesearch_trials"] for i in log.iterations]
+        for ours, theirs in zip(seen, log.iterations, strict=True):
             assert ours.linesearch_step == pytest.approx(theirs["linesearch_step"], abs=1e-5)
             assert ours.linesearch_step > 0
 
@@ -223,9 +223,9 @@ def test_line_searches_that_need_several_trials_are_those_of_crfsuite(tmp_path: 
     x = [[{a: 40.0 * v for a, v in token.items()} for token in tokens] for tokens in x]
     params = {"c2": 1e-3, "linesearch": search, "max_iterations": 12}
     log, other = by_crfsuite(tmp_path / "m.crfsuite", x, y, **params)
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=in_words.append)
-    trials = [i.linesearch_trials for i in in_words]
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(x, y), "lbfgs", params, on_iteration=seen.append)
+    trials = [i.linesearch_trials for i in seen]
     assert trials == [i["linesearch_trials"] for i in log.iterations]
     assert max(trials) > 2
     assert_same_weights(tagger, other, atol=1e-5)
@@ -247,12 +247,12 @@ def test_steps_for_mistakes_are_those_of_crfsuite_on_one_sentence(
     data = [SENTENCES[3]], [LABELS[3]]
     for passes in (1, 2, 6):
         log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm, max_iterations=passes, **params)
-        in_words: list[Iteration] = []
+        seen: list[Iteration] = []
         tagger = train_as_crfsuite(
-            corpus_of(*data), algorithm, {"max_iterations": passes, **params}, on_iteration=in_words.append
+            corpus_of(*data), algorithm, {"max_iterations": passes, **params}, on_iteration=seen.append
         )
-        assert [i.loss for i in in_words] == pytest.approx([i["loss"] for i in log.iterations], abs=1e-5)
-        assert len(in_words) == len(log.iterations)
+        assert [i.loss for i in seen] == pytest.approx([i["loss"] for i in log.iterations], abs=1e-5)
+        assert len(seen) == len(log.iterations)
         assert_same_weights(tagger, other, atol=2e-5)
 
 
@@ -276,10 +276,10 @@ def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(
     data = [SENTENCES[which]] * 12, [LABELS[which]] * 12
     params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5, "calibration.max_trials": trials}
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm="l2sgd", **params)
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=in_words.append)
-    assert len(in_words) == len(log.iterations)
-    for ours, theirs in zip(in_words, log.iterations, strict=True):
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=seen.append)
+    assert len(seen) == len(log.iterations)
+    for ours, theirs in zip(seen, log.iterations, strict=True):
         assert ours.loss == pytest.approx(theirs["loss"], rel=1e-4)
     assert_same_weights(tagger, other)
 
@@ -287,12 +287,12 @@ def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(
 def test_l2sgd_comes_near_the_optimum_of_lbfgs() -> None:
     corpus = corpus_of(*random_data(6, 300))
     best = train_as_crfsuite(corpus, "lbfgs", {"c2": 0.5}).record["loss"]
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus, "l2sgd", {"c2": 0.5, "max_iterations": 60}, on_iteration=in_words.append)
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus, "l2sgd", {"c2": 0.5, "max_iterations": 60}, on_iteration=seen.append)
     assert best * (1 - 1e-4) < tagger.record["loss"] < 1.02 * best
-    assert in_words[0].improvement is None
-    assert in_words[11].improvement == pytest.approx(in_words[1].loss / in_words[11].loss - 1)
-    assert [i.updates for i in in_words[:2]] == [300, 600]
+    assert seen[0].improvement is None
+    assert seen[11].improvement == pytest.approx(seen[1].loss / seen[11].loss - 1)
+    assert [i.updates for i in seen[:2]] == [300, 600]
 
 
 @pytest.mark.parametrize("eta", [1e-5, 100.0])
@@ -427,11 +427,11 @@ def test_steps_for_mistakes_need_their_loss_and_known_rules() -> None:
     ],
 )
 def test_training_says_why_it_ended(algorithm: str, params: dict[str, Any], reason: str) -> None:
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(corpus_of(*random_data(8)), algorithm, params, on_iteration=in_words.append)
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*random_data(8)), algorithm, params, on_iteration=seen.append)
     assert tagger.record["stopped"] == reason
-    assert tagger.record["iterations"] == len(in_words) == params.get("max_iterations") or reason != "iterations"
-    assert tagger.record["loss"] == in_words[-1].loss
+    assert tagger.record["iterations"] == len(seen) == params.get("max_iterations") or reason != "iterations"
+    assert tagger.record["loss"] == seen[-1].loss
 
 
 @pytest.mark.parametrize("c1", [0.0, 0.2])
@@ -482,16 +482,14 @@ def test_held_out_tokens_are_labelled_with_the_weights_of_the_iteration(algorith
     every = corpus_of(x, y)
     corpus = every[:40]
     held_out = every[40:] if shared else corpus_of([[*x[40], {"new": 1.0}], *x[41:]], [[*y[40], "A"], *y[41:]])
-    in_words: list[Iteration] = []
-    tagger = train_as_crfsuite(
-        corpus, algorithm, {"max_iterations": 4}, held_out=held_out, on_iteration=in_words.append
-    )
-    assert [len(i.held_out) for i in in_words] == [held_out.n_tokens] * 4
+    seen: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus, algorithm, {"max_iterations": 4}, held_out=held_out, on_iteration=seen.append)
+    assert [len(i.held_out) for i in seen] == [held_out.n_tokens] * 4
     expected = [tagger.tag(tokens) for tokens in x[40:]]
     if not shared:
         expected[0] = tagger.tag([*x[40], {"new": 1.0}])
     names = corpus.labels.strings.to_list()
-    assert [names[i] for i in in_words[-1].held_out] == list(itertools.chain.from_iterable(expected))
+    assert [names[i] for i in seen[-1].held_out] == list(itertools.chain.from_iterable(expected))
 
 
 def test_labels_that_only_held_out_sentences_have_are_labels() -> None:

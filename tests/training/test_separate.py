@@ -15,7 +15,7 @@ from corate.errors import DataError, ModelError
 from corate.model.tagger import Tagger
 from corate.optimize.passes import PATIENCE_PASSES
 from corate.training.options import Separate, options_of
-from corate.training.separate import PairFactors
+from corate.training.separate import SeparateTraining
 from options_given import given
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
@@ -419,13 +419,13 @@ def test_tuning_chooses_among_values_and_records_them() -> None:
 
 def test_the_prior_of_edge_features_is_tuned_and_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
-    fit = PairFactors.given_nodes
+    fit = SeparateTraining.pairs_given_nodes
 
-    def noted(self: PairFactors, *args: Any) -> Any:
+    def noted(self: SeparateTraining, *args: Any) -> Any:
         tried.append(self.p.edge_sigma2)
         return fit(self, *args)
 
-    monkeypatch.setattr(PairFactors, "given_nodes", noted)
+    monkeypatch.setattr(SeparateTraining, "pairs_given_nodes", noted)
     features = ["word[0]", "edge: word[0]"]
     chosen = separate(features=features, tune=True).record["settings"]["edge_sigma2"]
     assert {1.0, 3.0} < set(tried)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
+from corate.training import items
 from corate.training.chains import ChainTraining
 from corate.training.options import METHODS, ChainMethod, Separate
 from corate.training.separate import SeparateTraining
@@ -81,8 +81,7 @@ def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, m
         judged.append((right, weights))
         return start, right
 
-    module = importlib.import_module(f"corate.training.{'separate' if method == 'separate' else 'chains'}")
-    monkeypatch.setattr(module, "coordinate_search", spy)
+    monkeypatch.setattr(items, "coordinate_search", spy)
     options: dict[str, Any] = {"sentence_weights": weights.tolist(), "label_weights": {"N": 2.0}, "tune": True}
     corate.train(corpus_of(SENTENCES), method, features=["word[0]"], **options)
     lengths = [len(s) for s in SENTENCES]

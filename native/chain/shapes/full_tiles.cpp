@@ -78,18 +78,6 @@ CORATE_INLINE Tile<Bytes> step_to(size_t y, const float* common, const int32_t* 
     return out;
 }
 
-// to(y) = node(y) start(y); returns the sums over labels.
-template <size_t Bytes>
-CORATE_INLINE void begin_forward_by(const float* start, const float* node, size_t labels, float* to, float* sums) {
-    Tile<Bytes> sum = {};
-    for (size_t y = 0; y < labels; ++y) {
-        const auto here = start[y] * Tile<Bytes>::load(node + y * kTile);
-        here.store(to + y * kTile);
-        sum += here;
-    }
-    sum.store(sums);
-}
-
 // to(y) = node(y) times a step from `from`; returns the sums over labels.
 template <size_t Bytes>
 CORATE_INLINE void step_forward_by(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to,
@@ -106,18 +94,30 @@ CORATE_INLINE void step_forward_by(const SparseSteps& steps, const float* from, 
     sum.store(sums);
 }
 
-// beta(y) = a step back from `next`, plus end(y) times `ending` for the sentences that end here.
+// What a step back from the tiles `next` reads and writes.
+struct BackwardStep {
+    const SparseSteps& steps;
+    size_t labels;
+    const float *next, *end, *ending, *alpha, *node, *scale;
+    float *after, *p, *largest;
+};
+
+// beta(y) = a step back from `next`, plus end(y) times `ending` for the sentences that end here. p becomes alpha beta, and `after`
+// becomes node beta scale. `largest` are the largest betas.
 template <size_t Bytes>
-CORATE_INLINE void step_backward_by(const SparseSteps& steps, const float* next, const float* end, const float* ending,
-                                    size_t labels, float* beta) {
-    const auto last = Tile<Bytes>::load(ending), after = sum_of<Bytes>(next, labels);
-    const float *common = steps.common.data(), *more = steps.more.data();
-    const int32_t *first = steps.first.data(), *place = steps.place.data();
-    for (size_t y = 0; y < labels; ++y) {
-        auto here = step_to<Bytes>(y, common, first, place, more, next, after);
-        here += end[y] * last;
-        here.store(beta + y * kTile);
+CORATE_INLINE void step_backward_by(const BackwardStep& s) {
+    const auto last = Tile<Bytes>::load(s.ending), sum = sum_of<Bytes>(s.next, s.labels), scale = Tile<Bytes>::load(s.scale);
+    const float *common = s.steps.common.data(), *more = s.steps.more.data();
+    const int32_t *first = s.steps.first.data(), *place = s.steps.place.data();
+    Tile<Bytes> most = {};
+    for (size_t y = 0; y < s.labels; ++y) {
+        auto beta = step_to<Bytes>(y, common, first, place, more, s.next, sum);
+        beta += s.end[y] * last;
+        most.keep_larger(beta);
+        (Tile<Bytes>::load(s.node + y * kTile) * beta * scale).store(s.after + y * kTile);
+        (Tile<Bytes>::load(s.alpha + y * kTile) * beta).store(s.p + y * kTile);
     }
+    most.store(s.largest);
 }
 
 // tiles(y) *= factors
@@ -125,21 +125,6 @@ template <size_t Bytes>
 CORATE_INLINE void scale_tiles_by(float* tiles, size_t labels, const float* factors) {
     const auto f = Tile<Bytes>::load(factors);
     for (size_t y = 0; y < labels; ++y) (Tile<Bytes>::load(tiles + y * kTile) * f).store(tiles + y * kTile);
-}
-
-// Combines forward and backward: beta becomes alpha beta, and `after` becomes node beta scale. Returns the largest betas.
-template <size_t Bytes>
-CORATE_INLINE void combine_tiles_by(float* beta, const float* alpha, const float* node, const float* scale, size_t labels,
-                                    float* after, float* largest) {
-    const auto factors = Tile<Bytes>::load(scale);
-    Tile<Bytes> most = {};
-    for (size_t at = 0; at < labels * kTile; at += kTile) {
-        const auto b = Tile<Bytes>::load(beta + at);
-        most.keep_larger(b);
-        (Tile<Bytes>::load(node + at) * b * factors).store(after + at);
-        (Tile<Bytes>::load(alpha + at) * b).store(beta + at);
-    }
-    most.store(largest);
 }
 
 // sums(i) = the sum over positions j and over sentences of x_j(y) z_j(to(i)), where y is the first label of pair i.
@@ -165,19 +150,11 @@ CORATE_INLINE void pair_sums_by(const float* x, const float* z, size_t positions
 
 CORATE_BY_WIDTH(potentials_of_rows, (float* block, size_t labels, size_t stride, float* transposed, float* tops),
                 (block, labels, stride, transposed, tops))
-CORATE_BY_WIDTH(begin_forward, (const float* start, const float* node, size_t labels, float* to, float* sums),
-                (start, node, labels, to, sums))
 CORATE_BY_WIDTH(step_forward,
                 (const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums),
                 (steps, from, node, labels, to, sums))
-CORATE_BY_WIDTH(step_backward,
-                (const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels, float* beta),
-                (steps, next, end, ending, labels, beta))
+CORATE_BY_WIDTH(step_backward, (const BackwardStep& step), (step))
 CORATE_BY_WIDTH(scale_tiles, (float* tiles, size_t labels, const float* factors), (tiles, labels, factors))
-CORATE_BY_WIDTH(combine_tiles,
-                (float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
-                 float* largest),
-                (beta, alpha, node, scale, labels, after, largest))
 CORATE_BY_WIDTH(pair_sums,
                 (const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
                  float* sums),
@@ -210,6 +187,7 @@ bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
     dense = &pairs;
     forward.set(pairs.forward.data(), K, pairs.stride, usual);
     backward.set(pairs.backward.data(), K, pairs.stride, usual);
+    begin = {pairs.start, std::vector<int32_t>(K + 1, 0), {}, {}};
     count(free);
     return kEntryCost * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kDenseOverhead) * pairs.stride;
 }
@@ -302,7 +280,9 @@ void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_
 }
 
 void SparseGroup::forward(const SparsePairs& pairs) {
-    const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
+    const std::vector<float>& end = pairs.dense->end;
+    std::fill(transposed_.begin(), transposed_.end(), 0.0f);  // before the start: one label with alpha 1
+    std::fill_n(transposed_.begin(), kTile, 1.0f);
     // Scales are zero for bad sentences and for sentences that have ended.
     const auto scaled = [&](size_t s, float sum) {
         if (!(sum > kSmallestSum<float>)) bad_[s] = 1;
@@ -312,10 +292,8 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     };
     for (size_t j = 0; j < longest(); ++j) {
         alignas(64) float sums[kTile];
-        if (j > 0)
-            step_forward(pairs.forward, alpha(j - 1), nodes(j), n_labels_, alpha(j), sums);
-        else
-            begin_forward(start.data(), nodes(0), n_labels_, alpha(0), sums);
+        step_forward(j == 0 ? pairs.begin : pairs.forward, j == 0 ? transposed_.data() : alpha(j - 1), nodes(j), n_labels_,
+                     alpha(j), sums);
         const size_t n = active(j);
         float* scale = scale_.data() + j * kTile;
         for (size_t s = 0; s < kTile; ++s) scale[s] = s < n ? scaled(s, sums[s]) : 0.0f;
@@ -337,9 +315,8 @@ void SparseGroup::backward(const SparsePairs& pairs) {
         const size_t n = active(j), beyond = active(j + 1);
         alignas(64) float ending[kTile] = {}, largest[kTile];
         for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
-        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_,
-                      transposed_.data());
-        combine_tiles(transposed_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
+        step_backward({pairs.backward, n_labels_, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending,
+                       alpha(j), nodes(j), scale_.data() + j * kTile, after(j), transposed_.data(), largest});
         // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         for (size_t s = 0; s < n; ++s)
             if (!(largest[s] < kLargestBeta<float>)) bad_[s] = 1;

@@ -29,7 +29,7 @@ struct SparseSteps {
 
 struct SparsePairs {
     const DensePairs* dense = nullptr;
-    SparseSteps forward, backward;
+    SparseSteps begin, forward, backward;  // begin: from the start
     // The pairs to count, by first label, padded to multiples of four: the pair y (K + 1) + y' (-1 is padding) and the
     // tile of its second label. The pairs of the start and of the end follow, K each, unless none has a weight.
     std::vector<int32_t> first, pair, to;

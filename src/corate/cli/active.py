@@ -89,12 +89,10 @@ class Active(Run):
 
 def _sentences(data: bytes, format: Format, comment: str | None, n: int, name: str) -> list[bytes]:
     """The lines of each sentence, as they are in the text."""
-    from corate.formats.lines import words_of
-
     prefix = (comment or format.comment or "\n").encode()
 
     def has_tokens(line: bytes) -> bool:
-        return bool(words_of(line.decode()) if format.name == "raw" else line.strip(b" \t\r"))
+        return bool(line.strip(b" \t\r") if format.words is None else format.words(line))
 
     groups = [list(lines) for filled, lines in groupby(data.split(b"\n"), has_tokens) if filled]
     if format.blank_line is None:

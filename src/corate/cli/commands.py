@@ -11,7 +11,6 @@ from inspect import get_annotations
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from corate.cli.config import blaming_config, ignore_config, name_config, read_config
 
@@ -24,27 +23,16 @@ _HELP_ALL = "corate.help_all"
 _NO_CONFIG = "Ignore corate.toml and [tool.corate] of pyproject.toml, which hold options for the commands."
 
 
-class OneOf(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+class OneOf(click.Choice[str]):
     """One of some names; the shell completes them."""
-
-    name = "name"
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """The names, for help."""
-        return f"<{'|'.join(self.names)}>"
+        return f"<{'|'.join(self.choices)}>"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value, if it is one of the names."""
-        if value not in self.names:
-            raise click.BadParameter(f"{value!r} is not one of {', '.join(self.names)}", ctx, param)
-        return value
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so."""
-        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """What an error says about another name."""
+        return f"{value!r} is not one of {', '.join(self.choices)}"
 
 
 class Option(click.Option):

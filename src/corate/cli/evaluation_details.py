@@ -78,14 +78,13 @@ def show_details(found: Mapping[str, Any]) -> None:
 
 def drawing(report: Report, groups: dict[str, Calibration] | None, *, page: bool, title: str) -> str:
     """A picture of the confusion matrix or, with ``groups``, of the calibration; or a page with the scores and both."""
-    from corate.evaluation.calibration import GROUPS
+    from corate.evaluation.calibration import calibration_chart
     from corate.pages import charts
     from corate.pages.page import render
 
     pictures = []
     if groups is not None:
-        bins = {GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in g.bins] for name, g in groups.items()}
-        pictures.append(charts.calibration("Probability and accuracy", bins))
+        pictures.append(calibration_chart(groups))
     if page or groups is None:
         kept = report.confusion.most_wrong(_DRAWN_LABELS)
         cut = len(kept.labels) < len(report.confusion.labels)

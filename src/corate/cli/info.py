@@ -127,9 +127,11 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
 
 
 def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weights: bool = True) -> None:
-    show_table(_summary(facts, tagger))
-    rows = [list(row) for row in _training(tagger)]
-    if rows:
+    from corate.inspection.model_facts import description
+
+    described = dict(description(tagger))
+    show_table(_summary(facts, tagger, described))
+    if rows := [[name, text] for name, text in described.items() if name not in _SAID]:
         print()
         show_table(rows, title="training")
     if templates:
@@ -146,16 +148,13 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
         print(f"\nmore with {' and '.join(hidden)}")
 
 
-def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
-    """What people ask of a model, by name."""
+def _summary(facts: dict[str, Any], tagger: Tagger, described: dict[str, str]) -> list[list[str]]:
+    """What people ask of a model, by name; ``described`` is its description."""
     record = facts["record"]
     rows = [
         ["model", f"{facts['model']}, {size(facts['bytes'])}, written {facts['written'][:10]}"],
-        ["method", facts["method"]],
+        *([name, described[name]] for name in ("method", "normalised", "labels") if name in described),
     ]
-    if facts["locally_normalised"]:
-        rows.append(["normalised", "at every position: P(label | label before, words)"])
-    rows.append(["labels", _labels(facts["labels"])])
     if facts["span_types"] is not None:
         rows.append(["spans", f"{counted(len(facts['span_types']), 'type')}: {_listed(facts['span_types'])}"])
     rows += [["input", facts["input"]], ["tag with", facts["tag_with"]]]
@@ -174,10 +173,6 @@ def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
     if "shrunk" in record:
         rows.append(["shrunk", in_words(record["shrunk"])])
     return [row for row in rows if row[1]]
-
-
-def _labels(labels: list[str]) -> str:
-    return f"{count(len(labels))}: {_listed(labels)}"
 
 
 def _listed(names: list[str]) -> str:
@@ -263,13 +258,6 @@ def _bytes_by_part(path: str) -> dict[str, int]:
     }
     found["header"] = os.stat(path).st_size - sum(found.values())
     return dict(sorted(((part, n) for part, n in found.items() if n), key=lambda item: -item[1]))
-
-
-def _training(tagger: Tagger) -> list[tuple[str, str]]:
-    """The rest of the record: what was chosen, and what was measured."""
-    from corate.inspection.model_facts import description
-
-    return [row for row in description(tagger) if row[0] not in _SAID]
 
 
 def _weight_tables(facts: dict[str, Any]) -> Iterator[Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -18,8 +18,6 @@ from corate.pages.charts import standalone
 from corate.pages.tables import Table
 
 if TYPE_CHECKING:
-    from corate.corpus import Corpus
-    from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
 __all__ = ["Rates", "pair_tables"]
@@ -37,6 +35,9 @@ Examples:
   corate rates weather.parquet --between sky,ground --given season
 """
 
+_KINDS = ("attractive", "repulsive")
+#: Label pairs by kind, as ``--json`` prints them.
+_Listed: TypeAlias = dict[str, list[dict[str, Any]]]
 _MAP_LABELS = 24
 _PICTURE_LABELS = 120
 
@@ -88,20 +89,10 @@ class Rates(Run):
         if bare_suffix(self.source) in (".csv", ".parquet") and self.reading.format == "auto":
             remedy = "name its columns with --between, or say --format columns for labelled text"
             raise click.BadParameter(f"{self.source} seems to be a table; {remedy}")
-        data_rates: dict[tuple[str, str], float] = {}
-        if is_model_file(self.source):
-            corpus = None if self.data is None else self.reading.read_labelled(self.data)
-            attractive, repulsive, heat = _of_model(self.source, self.pairs)
-            if corpus is not None:
-                data_rates = _counted_rates(corpus, self.smooth)
-        elif self.data is not None:
-            raise click.BadParameter(f"{self.source} is text itself; --data is for models", param_hint="--data")
-        else:
-            attractive, repulsive, heat = _of_corpus(self.reading.read_labelled(self.source), self.pairs, self.smooth)
+        listed, heat = self._of_model() if is_model_file(self.source) else self._of_text()
         if self.svg is not None:
             with open_output(self.svg) as stream:
                 stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
-        listed = {"attractive": _as_dicts(attractive, data_rates), "repulsive": _as_dicts(repulsive, data_rates)}
         if self.json:
             print_json({"source": self.source, **listed})
         else:
@@ -110,6 +101,38 @@ class Rates(Run):
                 print()
             _show_map(heat)
 
+    def _of_model(self) -> tuple[_Listed, HeatMap]:
+        """The pairs of a model, beside the rates of the text of ``--data``, and all weights."""
+        import corate
+        from corate.rate.heatmap import HeatMap
+
+        corpus = None if self.data is None else self.reading.read_labelled(self.data)
+        tagger = corate.load(self.source)
+        listed = {
+            name: [pair._asdict() for pair in pairs]
+            for name, pairs in zip(_KINDS, tagger.rates(self.pairs), strict=True)
+        }
+        if corpus is not None:
+            from corate.rate.label_rates import LabelRates
+
+            counted = {pair[:2]: pair[3] for pair in LabelRates.of(corpus, self.smooth).ordered()}
+            for pair in (pair for some in listed.values() for pair in some):
+                pair["data_rate"] = counted.get((pair["left"], pair["right"]))
+        return listed, HeatMap.of_labels(tagger.labels, tagger.model.edges.dense())
+
+    def _of_text(self) -> tuple[_Listed, HeatMap]:
+        """The pairs of a text, and all rates."""
+        from corate.rate.label_rates import LabelRates
+
+        if self.data is not None:
+            raise click.BadParameter(f"{self.source} is text itself; --data is for models", param_hint="--data")
+        found = LabelRates.of(self.reading.read_labelled(self.source), self.smooth)
+        pairs: list[dict[str, Any]]
+        pairs = [dict(zip(("left", "right", "weight", "rate"), pair, strict=True)) for pair in found.ordered()]
+        attractive = [pair for pair in pairs[: self.pairs] if pair["weight"] > 0]
+        repulsive = [pair for pair in pairs[::-1][: self.pairs] if pair["weight"] < 0]
+        return {"attractive": attractive, "repulsive": repulsive}, found.heat
+
 
 def _check_for_table(data: str | None, svg: str | None) -> None:
     for name, value in (("--data", data), ("--svg", svg)):
@@ -117,74 +140,9 @@ def _check_for_table(data: str | None, svg: str | None) -> None:
             raise click.BadParameter("this is for labels, not for the columns of a table", param_hint=name)
 
 
-def _as_dicts(pairs: list[LabelPair], data_rates: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
-    """The pairs for JSON, with the rates of the text given with ``--data``."""
-    beside = {"data_rate"} if data_rates else set()
-    return [p._asdict() | dict.fromkeys(beside, data_rates.get((p.left, p.right))) for p in pairs]
-
-
-def _of_model(path: str, n: int) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
-    import corate
-
-    tagger = corate.load(path)
-    attractive, repulsive = tagger.rates(n)
-    return attractive, repulsive, _heat_map(tagger.labels, tagger.model.edges.dense())
-
-
-def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
-    """The rates of all label pairs, including unseen ones."""
-    import numpy as np
-
-    from corate.model.tagger import LabelPair
-
-    heat, chance = _counted_map(corpus, smooth)
-    logs = heat.logs
-    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # unseen pairs: likely ones last
-    named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
-    found = [LabelPair(a, b, float(logs.flat[k]), float(np.exp(logs.flat[k]))) for a, b, k in named]
-    attractive = [pair for pair in found[:n] if pair.weight > 0]
-    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair.weight < 0]
-    return attractive, repulsive, heat
-
-
-def _counted_map(corpus: Corpus, smooth: float) -> tuple[HeatMap, Any]:
-    """The logarithms of the rates of all label pairs, and of what they would be by chance."""
-    import numpy as np
-
-    from corate import _native
-    from corate.counting.counts import PairCounts, label_ids
-    from corate.counting.rates import edge_scores
-    from corate.rate import Counts
-
-    counts = Counts.label_pairs(corpus)
-    chance = counts.log_table("P(label) P(next)")[1]
-    if smooth > 0:
-        table, ids = label_ids(corpus)
-        counted = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(table)))
-        logs = edge_scores(counted, len(table), smooth).dense().astype(np.float64)
-    else:
-        logs = counts.log_table("CR(label; next)")[1]
-    return _heat_map([str(label) for label in counts.states["label"][:-1]], logs), chance
-
-
-def _counted_rates(corpus: Corpus, smooth: float) -> dict[tuple[str, str], float]:
-    """The rate of every label pair of a text."""
-    import numpy as np
-
-    heat, _ = _counted_map(corpus, smooth)
-    rates = np.exp(heat.logs).tolist()
-    return {(a, b): rates[i][j] for i, a in enumerate(heat.rows) for j, b in enumerate(heat.columns)}
-
-
-def _heat_map(labels: list[str], logs: Any) -> HeatMap:
-    from corate.rate.heatmap import HeatMap
-
-    return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
-
-
 def pair_tables(listed: Mapping[str, Any]) -> Iterator[Table]:
     """The label pairs that attract each other, and those that avoid each other, from what ``--json`` prints."""
-    for title, kind in (("attract", "attractive"), ("avoid", "repulsive")):
+    for title, kind in zip(("attract", "avoid"), _KINDS, strict=True):
         if pairs := listed[kind]:
             header = {"left": "label", "right": "next label"}
             header |= {"weight": "weight"} if pairs[0]["rate"] is None else {"rate": "rate"}

@@ -50,7 +50,12 @@ class Column:
         try:
             table, ids = StringTable.intern(values)
         except TypeError as error:
-            raise DataError(f"column {name!r}: {error}; every token must be a string") from None
+            remedy = (
+                f"every label must be a string; {frames.UNKNOWN_LABELS}"
+                if name == "label"
+                else "every token must be a string"
+            )
+            raise DataError(f"column {name!r}: {error}; {remedy}") from None
         return cls(name, ids, table)
 
     def values(self, start: int = 0, stop: int | None = None) -> list[str]:

@@ -91,6 +91,14 @@ class _Trial:
             correct.append(best == tokens.labels)
         return np.concatenate(correct)
 
+    def measured(self, p: BackoffParameters) -> list[tuple[NDArray[np.bool_], NDArray[np.float64]]]:
+        """Which tokens of each fold are correct, and -log P(correct label) of each."""
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        return [
+            measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)
+            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
+        ]
+
     def best_lower(self, p: BackoffParameters) -> BackoffParameters:
         """The parameters with the best weight of lower-case forms."""
         best, least = p, np.inf
@@ -104,22 +112,13 @@ class _Trial:
 
     def _loss_of_unseen(self, p: BackoffParameters) -> float:
         """The sum of -log P(correct label) over the unseen words."""
-        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
-        return sum(
-            float(
-                measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)[1][~parts.known].sum()
-            )
-            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
-        )
+        folds = zip(self.measured(p), self.parts(p), strict=True)
+        return sum(float(loss[~parts.known].sum()) for (_, loss), parts in folds)
 
     def measure(self, p: BackoffParameters) -> tuple[float, float]:
         """Accuracy, and the mean negative log-probability of the correct label."""
-        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
-        measured = [
-            measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)
-            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
-        ]
-        return tuple(float(np.concatenate(m).mean()) for m in zip(*measured, strict=True))  # type: ignore[return-value]
+        correct, losses = (np.concatenate(of_folds) for of_folds in zip(*self.measured(p), strict=True))
+        return float(correct.mean()), float(losses.mean())
 
 
 def measure_candidates(

@@ -223,6 +223,10 @@ class Counts:
         bases = self.vocabulary.bases
         return self.table.between(int(bases[t]), int(bases[t + 1]))
 
+    def padded(self) -> Counts:
+        """The counts with empty rows for features that were added to the vocabulary later, such as those of models."""
+        return replace(self, table=self.table.padded(int(self.vocabulary.bases[-1])))
+
     def merged(self, other: Counts) -> Counts:
         """The counts of both corpora together; features and labels of ``self`` keep their order.
 

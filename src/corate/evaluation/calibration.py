@@ -10,10 +10,12 @@ between probability and accuracy:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_whole
@@ -22,6 +24,7 @@ from corate.errors import DataError
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.tally import common_ids, paired_entities
 from corate.model.tagger import Tagger
+from corate.pages import charts
 from corate.rows import owners_of
 from corate.spans import are_spans
 from corate.types import F64
@@ -31,6 +34,7 @@ __all__ = [
     "Bin",
     "Calibration",
     "calibration",
+    "calibration_chart",
     "calibration_of",
     "calibration_of_predictions",
     "correct_spans",
@@ -92,6 +96,15 @@ def calibration(
     _require_tokens(corpus)
     found = predict(tagger, corpus, spans=True)
     return calibration_of_predictions(corpus, found, bins=bins, samples=samples, seed=seed)
+
+
+def calibration_chart(groups: Mapping[str, Calibration], fewest: int = 1) -> Markup:
+    """The bins with at least so many predictions as a chart; empty if there are none."""
+    drawn = {
+        GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= fewest]
+        for name, group in groups.items()
+    }
+    return charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else Markup()
 
 
 def _require_tokens(corpus: Corpus) -> Column:

@@ -88,6 +88,8 @@ class Format:
         takes: the arguments of ``read`` and ``write`` that are for some formats only.
         blank_line: the line that ends a sentence; None if each line is a sentence.
         whole: whether the text is one document, which cannot be cut.
+        words: the words of a line, in a format of one sentence a line without labels, whose words are tagged as rows;
+            None in other formats.
         counts_tokens: whether ``read`` counts the tokens of a sentence, because its lines do not tell.
         comment: how lines begin that are comments without ``comment=``.
         unwritable: a pattern of labels that the format cannot represent; None if it can represent any label.
@@ -104,6 +106,7 @@ class Format:
     takes: tuple[str, ...] = ()
     blank_line: re.Pattern[bytes] | None = None
     whole: bool = False
+    words: Callable[[bytes], list[bytes]] | None = None
     counts_tokens: bool = False
     comment: str = ""
     unwritable: str | None = None

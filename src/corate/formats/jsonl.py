@@ -24,7 +24,7 @@ from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import labels_apart, names_of, nothing_error, warn_skipped
 from corate.formats.rows import first_row
 from corate.formats.sentence_limit import check_tokens
-from corate.formats.writing import sentences_of
+from corate.formats.writing import sentences_of, words_to_write
 
 __all__ = ["JSONL", "read", "write"]
 
@@ -213,12 +213,8 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     >>> write(corpus, corpus.labels, Writing())
     '{"tokens": ["Ann"], "pos": ["NNP"], "labels": ["B-PER"]}\n'
     """
+    words_to_write(corpus)
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
-    if not corpus.columns:
-        raise DataError(
-            "the corpus has no columns to write",
-            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
-        )
     member_of = {**_MEMBER_OF, "label": options.label or "labels"}
     members: dict[str, Any] = {member_of.get(column.name, column.name): column.values() for column in columns}
     if labels is not None and options.label_names is not None:

@@ -9,17 +9,17 @@ from typing import Any
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
-from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
+from corate.corpus.tokenizer import Token, iterate_tokens
 from corate.display import counted
 from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import check_parsed, corpus_of, nothing_error, word_of
-from corate.formats.rows import fields_of
+from corate.formats.rows import fields_of, words_in
 from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import check_values, sentences_of, words_to_write
 from corate.io import chunks
 
-__all__ = ["RAW", "SLASHED", "TEXT", "words_of"]
+__all__ = ["RAW", "SLASHED", "TEXT"]
 
 #: A pattern of the labels that ``word/label`` cannot represent.
 _UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
@@ -84,13 +84,13 @@ def _read_raw(data: bytes, name: str, options: Options) -> Corpus:
     return replace(corpus, layout=tuple(names), texts=texts)
 
 
-def words_of(line: str, tokenizer: Tokenizer | None = None) -> list[str]:
-    """The words of a line of raw text, as strings.
+def _raw_words(line: bytes) -> list[bytes]:
+    """The words of a line of raw text.
 
-    >>> words_of("Bob sings!"), words_of("Bob sings!", str.split)
-    (['Bob', 'sings', '!'], ['Bob', 'sings!'])
+    >>> _raw_words(b"Bob sings!")
+    [b'Bob', b'sings', b'!']
     """
-    return [_text_of(token) for token in (tokenizer or iterate_tokens)(line)]
+    return [token.text.encode() for token in iterate_tokens(line.decode())]
 
 
 def _text_of(token: Any) -> Any:
@@ -173,5 +173,12 @@ def _fits_text(head: Head) -> bool:
 
 
 SLASHED = Format("slashed", "`word/label`", _read_slashed, _write_slashed, _fits_slashed, unwritable=_UNWRITABLE_LABEL)
-TEXT = Format("text", "text between white space", _read_text, _write_text, _fits_text, plain=True)
-RAW = Format("raw", "a token of the [tokeniser](#the-tokeniser)", _read_raw, takes=("tokenize",), counts_tokens=True)
+TEXT = Format("text", "text between white space", _read_text, _write_text, _fits_text, plain=True, words=words_in)
+RAW = Format(
+    "raw",
+    "a token of the [tokeniser](#the-tokeniser)",
+    _read_raw,
+    takes=("tokenize",),
+    words=_raw_words,
+    counts_tokens=True,
+)

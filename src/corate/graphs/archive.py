@@ -15,6 +15,7 @@ from corate.graphs.bins import range_names
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.potentials import checked_factors
 from corate.graphs.triangulation import plan_of
+from corate.inference.tables import flat, split
 from corate.inference.triangulation import pairs_of, triangulate
 from corate.io import tensor_file
 from corate.rate import Graph
@@ -48,9 +49,9 @@ def save_model(model: GraphModel, path: str | os.PathLike[str]) -> int:
         "total": None if counts is None else counts.total,
         "record": model.record,
     }
-    tensors = {"factors": _flat([table for _, table in model._distribution.factors])}
+    tensors = {"factors": flat([table for _, table in model._distribution.factors])}
     if counts is not None:
-        tensors["counts"] = _flat(counts.tables)
+        tensors["counts"] = flat(counts.tables)
     return tensor_file.write(path, tensors, header)
 
 
@@ -102,10 +103,6 @@ def _model(cls: type[GraphModel], tensors: dict[str, Any], header: dict[str, Any
     return cls(graph, known, factors, tree, counts=counts, record=record, memory=memory)
 
 
-def _flat(tables: Sequence[F64]) -> F64:
-    return np.concatenate([np.zeros(0), *(np.asarray(table, dtype=np.float64).ravel() for table in tables)])
-
-
 def _ids(lists: Any, n: int) -> list[tuple[int, ...]]:
     found = [tuple(scope) for scope in lists]
     for scope in found:
@@ -114,9 +111,8 @@ def _ids(lists: Any, n: int) -> list[tuple[int, ...]]:
     return found
 
 
-def _tables(flat: NDArray[Any], scopes: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> list[F64]:
-    shapes = [[sizes[v] for v in scope] for scope in scopes]
-    if flat.dtype != np.float64 or flat.shape != (sum(map(math.prod, shapes)),):
+def _tables(numbers: NDArray[Any], scopes: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> list[F64]:
+    cells = sum(math.prod(sizes[v] for v in scope) for scope in scopes)
+    if numbers.dtype != np.float64 or numbers.shape != (cells,):
         raise ModelError("the tables do not fit their variables")
-    ends = np.cumsum([0, *map(math.prod, shapes)])
-    return [np.array(flat[ends[i] : ends[i + 1]]).reshape(shape) for i, shape in enumerate(shapes)]
+    return [np.array(table) for table in split(numbers, scopes, sizes)]

@@ -23,6 +23,7 @@ import numpy as np
 from corate import portable
 from corate.errors import ConfigError
 from corate.graphs.estimation import ScopeCounts
+from corate.inference.tables import spread
 from corate.inference.trees import Factor
 from corate.rate import Graph
 from corate.types import F64
@@ -68,7 +69,7 @@ def fit_composite(counts: ScopeCounts, graph: Graph, prior: float) -> list[Facto
         for key in (frozenset(part) for size in range(1, len(clique) + 1) for part in combinations(clique, size)):
             if key not in used:
                 used.add(key)
-                total = total + _mean(parts[key], clique)
+                total = total + sum(spread(values, part, clique) for part, values in parts[key]) / len(parts[key])
         factors.append((clique, portable.exp(total - total.max())))
     return factors
 
@@ -106,15 +107,3 @@ def _interactions(logs: F64, clique: Sequence[int]) -> dict[tuple[int, ...], F64
                     total = total + (-1) ** (size - inner) * logs[index].reshape(shape)
             found[tuple(clique[k] for k in axes)] = total
     return found
-
-
-def _mean(estimates: Sequence[tuple[tuple[int, ...], F64]], clique: Sequence[int]) -> F64:
-    """The mean of estimates of one part, as a table over a clique."""
-    summed: F64 | None = None
-    for part, values in estimates:
-        ordered = values.transpose([part.index(v) for v in clique if v in part])
-        own = dict(zip([v for v in clique if v in part], ordered.shape, strict=True))
-        shaped = ordered.reshape([own.get(v, 1) for v in clique])
-        summed = shaped if summed is None else summed + shaped
-    assert summed is not None
-    return summed / len(estimates)

@@ -18,10 +18,11 @@ import numpy as np
 from corate import portable
 from corate.errors import DataError
 from corate.graphs.estimation import ScopeCounts, tree_factors
+from corate.graphs.estimator import Estimator
 from corate.graphs.variables import DataRows
+from corate.inference.tables import margin
 from corate.inference.trees import Distribution, Factor, Given
 from corate.inference.triangulation import Triangulation
-from corate.rate import Graph
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -34,21 +35,15 @@ TOLERANCE = 1e-7
 
 
 def fit_incomplete(
-    rows: DataRows,
-    graph: Graph,
-    tree: Triangulation,
-    scopes: Sequence[tuple[int, ...]],
-    method: str,
-    options: FitOptions,
-    hidden: Sequence[str],
+    rows: DataRows, estimator: Estimator, options: FitOptions, *, hidden: bool
 ) -> tuple[list[Factor], dict[str, Any]]:
     """The factors of the best of some starts (one if nothing is hidden), and facts for the record."""
-    given, weights = _distinct(rows, graph.nodes)
+    given, weights = _distinct(rows, estimator.graph.nodes)
     starts = options.restarts if hidden else 1
     best: tuple[list[Factor], dict[str, Any]] | None = None
     for start in range(starts):
-        first = _start(given, weights, tree, options, start if hidden else None)
-        found, trace = _climb(first, given, weights, graph, tree, scopes, method, options)
+        first = _start(given, weights, estimator, options.seed, start if hidden else None)
+        found, trace = _climb(first, given, weights, estimator)
         facts: dict[str, Any] = {
             "iterations": len(trace),
             "log_likelihood": trace[-1][1],
@@ -71,11 +66,12 @@ def _distinct(rows: DataRows, variables: Sequence[str]) -> tuple[Given, F64]:
     return (np.array(seen, dtype=np.int32), np.ascontiguousarray(distinct)), np.asarray(sums, dtype=np.float64)
 
 
-def _start(given: Given, weights: F64, tree: Triangulation, options: FitOptions, restart: int | None) -> list[Factor]:
+def _start(given: Given, weights: F64, estimator: Estimator, seed: int, restart: int | None) -> list[Factor]:
     """Tables of the rows that are complete in each clique; where a variable is hidden, random tables."""
     variables, states = given
     column = {int(v): k for k, v in enumerate(variables)}
-    rng = np.random.default_rng([options.seed, restart or 0])
+    rng = np.random.default_rng([seed, restart or 0])
+    tree = estimator.tree
     tables: list[F64] = []
     for clique in tree.cliques:
         shape = [int(tree.sizes[v]) for v in clique]
@@ -84,37 +80,28 @@ def _start(given: Given, weights: F64, tree: Triangulation, options: FitOptions,
             whole = (chosen >= 0).all(axis=1)
             code = np.ravel_multi_index(tuple(chosen[whole].T), shape)
             counts = np.bincount(code, weights=weights[whole], minlength=int(np.prod(shape))).astype(np.float64)
-            tables.append((counts + max(options.prior, 1.0) / counts.size).reshape(shape))
+            tables.append((counts + max(estimator.prior, 1.0) / counts.size).reshape(shape))
         else:
             tables.append(rng.gamma(2.0, size=shape))
     return tree_factors(tree, tables)
 
 
 def _climb(
-    factors: list[Factor],
-    given: Given,
-    weights: F64,
-    graph: Graph,
-    tree: Triangulation,
-    scopes: Sequence[tuple[int, ...]],
-    method: str,
-    options: FitOptions,
+    factors: list[Factor], given: Given, weights: F64, estimator: Estimator
 ) -> tuple[list[Factor], list[tuple[float, float]]]:
     """EM from some factors: those it ends with, and (objective, log-likelihood) before every step."""
-    from corate.graphs.fitting import estimate
-
-    total = float(weights.sum())
+    tree, total = estimator.tree, float(weights.sum())
     trace: list[tuple[float, float]] = []
-    for _ in range(options.iterations):
+    for _ in range(estimator.iterations):
         logs, tables = Distribution(factors, tree).expected(given, weights)
         if not np.isfinite(logs).all():
             raise DataError("EM reached a model in which a row is impossible; fit with a prior above 0")
         likelihood = portable.dot(weights, logs)
-        trace.append((likelihood + _prior_term(factors, options.prior), likelihood))
+        trace.append((likelihood + _prior_term(factors, estimator.prior), likelihood))
         if len(trace) > 1 and trace[-1][0] - trace[-2][0] < TOLERANCE * total:
             break
-        counts = ScopeCounts(tuple(scopes), tuple(_margins(tree, tables, scopes)), total)
-        factors = estimate(counts, graph, tree, method, options.prior, options.iterations)[0]
+        margins = _margins(tree, tables, estimator.scopes)
+        factors = estimator.fit(ScopeCounts(tuple(estimator.scopes), tuple(margins), total))[0]
     return factors, trace
 
 
@@ -127,11 +114,5 @@ def _prior_term(factors: Sequence[Factor], prior: float) -> float:
 
 def _margins(tree: Triangulation, tables: Sequence[F64], scopes: Sequence[tuple[int, ...]]) -> list[F64]:
     """The tables of some scopes, each a part of a clique."""
-    found = []
-    for scope in scopes:
-        i = int(tree.home[min(scope, key=tree.place.__getitem__)])
-        clique = tree.cliques[i]
-        summed = tables[i].sum(axis=tuple(k for k, v in enumerate(clique) if v not in scope))
-        left = [v for v in clique if v in scope]
-        found.append(summed.transpose([left.index(v) for v in scope]))
-    return found
+    homes = [int(tree.home[min(scope, key=tree.place.__getitem__)]) for scope in scopes]
+    return [margin(tables[i], tree.cliques[i], scope) for i, scope in zip(homes, scopes, strict=True)]

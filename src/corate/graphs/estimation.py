@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.errors import ConfigError, DataError
 from corate.graphs.variables import DataRows
+from corate.inference.tables import margin, split
 from corate.inference.trees import Factor
 from corate.inference.triangulation import Triangulation
 from corate.types import F64
@@ -91,24 +92,16 @@ def _count(
     place = {v: i for i, v in enumerate(used)}
     offsets = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
     members = np.array([place[v] for scope in scopes for v in scope], dtype=np.int32)
-    flat = _native.count_scopes(columns, sizes[list(used)], offsets, members, weights, threads)
-    found, start = {}, 0
-    for scope in scopes:
-        shape = [int(sizes[v]) for v in scope]
-        found[scope] = flat[start : start + math.prod(shape)].reshape(shape)
-        start += math.prod(shape)
-    return found
+    counted = _native.count_scopes(columns, sizes[list(used)], offsets, members, weights, threads)
+    return dict(zip(scopes, split(counted, scopes, sizes.tolist()), strict=True))
 
 
 def aligned(counts: ScopeCounts, scopes: Sequence[Sequence[int]]) -> ScopeCounts:
     """The same counts with their tables and axes in another order."""
     if counts.scopes == tuple(map(tuple, scopes)):
         return counts
-    place = {frozenset(scope): i for i, scope in enumerate(counts.scopes)}
-    tables = []
-    for scope in scopes:
-        own = place[frozenset(scope)]
-        tables.append(counts.tables[own].transpose([counts.scopes[own].index(v) for v in scope]))
+    own = {frozenset(scope): (table, scope) for scope, table in zip(counts.scopes, counts.tables, strict=True)}
+    tables = [margin(*own[frozenset(scope)], scope) for scope in scopes]
     return ScopeCounts(tuple(map(tuple, scopes)), tuple(tables), counts.total)
 
 

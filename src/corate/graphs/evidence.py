@@ -18,6 +18,7 @@ from corate.graphs.bins import Edges
 from corate.graphs.variables import States, code_column, names_of, opened
 from corate.inference.trees import Factor, Given
 from corate.rate import Counts
+from corate.rate.counted import check_lengths
 from corate.types import F64
 
 __all__ = ["EvidenceRows", "decoded", "read_evidence"]
@@ -83,10 +84,9 @@ def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, 
         if name not in numbers:
             have = ", ".join(variables[:12]) + (", ..." if len(variables) > 12 else "")
             raise DataError(f"evidence about {name!r}, which is no variable of the model (variables: {have})")
-    coded = (code_column(data[names[name]], name, states[name], bins.get(name))[0] for name in names)
-    columns = [np.asarray(codes, dtype=np.int32) for codes in coded]
-    if len({len(column) for column in columns}) > 1:
-        raise DataError("the columns of the evidence have different lengths")
+    coded = {name: code_column(data[of], name, states[name], bins.get(name))[0] for name, of in names.items()}
+    check_lengths(coded)
+    columns = [np.asarray(codes, dtype=np.int32) for codes in coded.values()]
     count = len(columns[0]) if columns else 1 if single else _length(data)
     if count == 0:
         raise DataError("the evidence has no rows; pass at least one, or None for no evidence")

@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corate.arguments import check_whole
-from corate.display import counted
 from corate.errors import Argument, ConfigError, DataError
 from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, quantile_edges
-from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.cutsets import joined, smallest_cutset
-from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
-from corate.graphs.proportional import fit_margins
+from corate.graphs.estimation import check_prior, count_scopes
+from corate.graphs.estimator import METHODS, Estimator
 from corate.graphs.triangulation import triangulated
 from corate.graphs.variables import DataRows, States, code_column, names_of, rows_of
-from corate.inference.trees import Factor
-from corate.inference.triangulation import Triangulation
 from corate.rate import Counts, Graph
 from corate.rate.graphs import GraphLike
 from corate.rate.samples import numbers_of
@@ -28,9 +24,7 @@ from corate.rate.samples import numbers_of
 if TYPE_CHECKING:
     from corate.graphs.model import GraphModel
 
-__all__ = ["FitOptions", "estimate", "fit_model", "refit"]
-
-METHODS = ("auto", "closed", "ipf", "composite", "conditioning")
+__all__ = ["FitOptions", "fit_model", "refit"]
 
 
 @dataclass(frozen=True)
@@ -103,21 +97,19 @@ def fit_model(
     if options.method == "conditioning":
         cutset = smallest_cutset(read, {name: math.log(len(of)) for name, of in known.items()}, options.seed)
         read, record["cutset"] = joined(read, cutset), list(cutset)
-    sizes = np.array([len(known[name]) for name in read.nodes], dtype=np.int64)
-    tree = triangulated(read, sizes.tolist(), options.memory, options.seed)
-    method = _method(options.method, tree)
-    scopes = _scopes(read, tree, method)
-    record["method"] = method
-    if method == "composite" and (hidden or rows.missing() is not None):
+    tree = triangulated(read, [len(known[name]) for name in read.nodes], options.memory, options.seed)
+    estimator = Estimator.of(read, tree, options.method, options.prior, options.iterations)
+    record["method"] = estimator.method
+    if estimator.method == "composite" and (hidden or rows.missing() is not None):
         raise ConfigError("the method composite needs complete data; use ipf", option="method")
     if hidden or (options.missing == "em" and rows.missing() is not None):
         from corate.graphs.em import fit_incomplete
 
-        factors, more = fit_incomplete(rows, read, tree, scopes, method, options, list(hidden))
+        factors, more = fit_incomplete(rows, estimator, options, hidden=bool(hidden))
         return cls(read, known, factors, tree, record=record | more, memory=options.memory)
     _require_complete(rows, "data")
-    counts = count_scopes(rows, read.nodes, sizes, scopes, options.threads)
-    factors, more = estimate(counts, read, tree, method, options.prior, options.iterations)
+    counts = count_scopes(rows, read.nodes, tree.sizes, estimator.scopes, options.threads)
+    factors, more = estimator.fit(counts)
     return cls(read, known, factors, tree, counts=counts, record=record | more, memory=options.memory)
 
 
@@ -129,24 +121,10 @@ def refit(model: GraphModel, rows: DataRows, threads: int) -> GraphModel:
     tree = model._distribution.triangulation
     counts = old + count_scopes(rows, model.variables, tree.sizes, old.scopes, threads)
     record = model.record | {"rows": counts.total}
-    iterations = 1000
-    factors, more = estimate(counts, model.graph, tree, record["method"], record["prior"], iterations)
+    factors, more = Estimator(model.graph, tree, record["method"], record["prior"], iterations=1000).fit(counts)
     return type(model)(
         model.graph, model.states, factors, tree, counts=counts, record=record | more, memory=model._memory
     )
-
-
-def estimate(
-    counts: ScopeCounts, graph: Graph, tree: Triangulation, method: str, prior: float, iterations: int
-) -> tuple[list[Factor], dict[str, Any]]:
-    """The factors of the estimate, and facts about it for the record."""
-    if method in ("closed", "conditioning"):
-        return tree_factors(tree, aligned(counts, tree.cliques).smoothed(prior)), {}
-    if method == "composite":
-        return fit_composite(counts, graph, prior), {}
-    margins = counts.smoothed(prior)
-    fitted = fit_margins(tree, counts.scopes, margins, iterations)
-    return tree_factors(tree, fitted.tables), {"sweeps": fitted.sweeps, "largest_difference": fitted.difference}
 
 
 def _edges(
@@ -167,28 +145,6 @@ def _edges(
         free = [name for name in names if name in have and name not in states]
         wanted = {name: bins for name in free if continuous(code_column(data[have[name]], name)[1], most)}
     return {name: quantile_edges(numbers_of(data[have[name]], name), n) for name, n in wanted.items()}
-
-
-def _method(method: str, tree: Triangulation) -> str:
-    if method == "auto":
-        return "closed" if tree.added == 0 else "ipf"
-    if method == "closed" and tree.added:
-        raise ConfigError(
-            f"the closed form needs a triangulated graph, and this one lacks "
-            f"{counted(tree.added, 'edge')}; use the method ipf, or add edges",
-            option="method",
-        )
-    return method
-
-
-def _scopes(graph: Graph, tree: Triangulation, method: str) -> list[tuple[int, ...]]:
-    """The tables that an estimate needs."""
-    if method in ("closed", "conditioning"):
-        return list(map(tuple, tree.cliques))
-    if method == "composite":
-        return neighbourhoods(graph, tree.sizes.tolist())
-    place = {node: i for i, node in enumerate(graph.nodes)}
-    return [tuple(place[node] for node in clique) for clique in graph.cliques()]
 
 
 def _require_complete(rows: DataRows, what: str) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from corate.inference.tables import margin, ratio, spread
 from corate.inference.triangulation import Triangulation
 from corate.types import F64
 
@@ -48,23 +49,18 @@ class Fitting:
     def update(self, i: int, scope: Sequence[int], wanted: F64) -> float:
         """Give a scope within clique ``i`` its margin; returns the largest difference before."""
         clique = self.triangulation.cliques[i]
-        rest = tuple(k for k, v in enumerate(clique) if v not in scope)
-        margin = self.tables[i].sum(axis=rest, keepdims=True)
-        ordered = wanted.transpose([scope.index(v) for v in clique if v in scope]).reshape(margin.shape)
-        self.tables[i] *= _ratio(ordered, margin)
-        return float(np.abs(ordered - margin).max())
+        ordered, current = spread(wanted, scope, clique), margin(self.tables[i], clique, scope)
+        difference = float(np.abs(wanted - current).max())
+        self.tables[i] *= ratio(ordered, spread(current, scope, clique))
+        return difference
 
     def send(self, source: int, target: int, edge: int) -> None:
         """Carry the margin of the separator of clique ``edge`` from one of its sides to the other."""
-        scope = self.triangulation.cliques[edge][self.triangulation.residuals[edge] :]
-        rest = tuple(k for k, v in enumerate(self.triangulation.cliques[source]) if v not in scope)
-        margin = self.tables[source].sum(axis=rest)
-        shape = [len_ if v in scope else 1 for v, len_ in zip(*self._axes(target), strict=True)]
-        self.tables[target] *= _ratio(margin, self.separators[edge]).reshape(shape)
-        self.separators[edge] = margin
-
-    def _axes(self, i: int) -> tuple[list[int], tuple[int, ...]]:
-        return self.triangulation.cliques[i], self.tables[i].shape
+        cliques = self.triangulation.cliques
+        scope = cliques[edge][self.triangulation.residuals[edge] :]
+        carried = margin(self.tables[source], cliques[source], scope)
+        self.tables[target] *= spread(ratio(carried, self.separators[edge]), scope, cliques[target])
+        self.separators[edge] = carried
 
     def calibrate(self) -> None:
         """Make all tables agree with the first of each tree, where the last walk ended."""
@@ -120,8 +116,3 @@ def _walk(parents: list[int]) -> list[tuple[int, int, int]]:
                 if stack:
                     steps.append((at, stack[-1][0], at))
     return steps
-
-
-def _ratio(above: F64, below: F64) -> F64:
-    """0 / 0 is 0: an impossible cell stays so."""
-    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)

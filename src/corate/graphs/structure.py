@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,10 +159,7 @@ class _Growth:
             code = np.zeros(len(self.rows), dtype=np.int64)
             for v in sorted(scope):
                 code = code * self.sizes[v] + self.columns[v]
-            counts = np.bincount(code, weights=self.rows.weights)
-            seen = counts[counts > 0].astype(np.float64)
-            value = _n_log_n(self.rows.total) - _n_log_n(seen)
-            self.entropies[scope] = value
+            self.entropies[scope] = _n_entropy(code, self.rows.weights, self.rows.total)
         return self.entropies[scope]
 
     def _separated(self, a: int, b: int) -> bool:
@@ -177,8 +174,12 @@ class _Growth:
         return True
 
 
-def _n_log_n(counts: float | NDArray[np.number[Any]]) -> float:
-    return float((counts * portable.log(counts)).sum())
+def _n_entropy(codes: NDArray[np.int64], weights: F64 | None, total: float) -> float:
+    """Rows times the entropy of some codes."""
+    counts = np.bincount(codes, weights=weights)
+    seen = np.append(counts[counts > 0].astype(np.float64), total)
+    terms = seen * portable.log(seen)
+    return float(terms[-1] - terms[:-1].sum())
 
 
 def mutual_information(rows: DataRows, threads: int) -> F64:
@@ -193,19 +194,10 @@ def mutual_information(rows: DataRows, threads: int) -> F64:
 
 def _weighted(columns: Sequence[NDArray[np.integer]], sizes: NDArray[np.int64], weights: F64) -> F64:
     n, total = len(columns), float(weights.sum())
-    found = np.zeros((n, n))
-
-    def n_log_n(code: NDArray[np.int64]) -> float:
-        sums = np.bincount(code, weights=weights)
-        seen = sums[sums > 0]
-        return _n_log_n(seen)
-
     codes = [np.asarray(column, dtype=np.int64) for column in columns]
-    whole = _n_log_n(total)
-    for a in range(n):
-        found[a, a] = whole - n_log_n(codes[a])
+    found = np.diag([_n_entropy(code, weights, total) for code in codes])
     for a, b in combinations(range(n), 2):
-        joint = whole - n_log_n(codes[a] * int(sizes[b]) + codes[b])
+        joint = _n_entropy(codes[a] * int(sizes[b]) + codes[b], weights, total)
         found[a, b] = found[b, a] = max(0.0, found[a, a] + found[b, b] - joint)
     return found
 

@@ -18,6 +18,7 @@ from corate import _native
 from corate.errors import Argument, DataError
 from corate.graphs.bins import Edges, continuous, range_names, range_numbers
 from corate.rate import Counts
+from corate.rate.counted import check_lengths, column_names
 from corate.rate.graphs import node_name
 from corate.rate.samples import numbers_of
 
@@ -61,19 +62,7 @@ def opened(data: Any) -> Any:
 
 def names_of(data: Any) -> dict[str, Any]:
     """The names of the columns as texts, each with the name that the data has. Raises DataError if two are the same."""
-    if isinstance(data, Counts):
-        return {name: name for name in data.variables}
-    if hasattr(data, "column_names"):  # pyarrow
-        names = data.column_names
-    elif hasattr(data, "columns"):
-        names = list(data.columns)
-    elif isinstance(data, Mapping):
-        names = list(data)
-    else:
-        raise DataError(
-            f"a {type(data).__name__} has no named columns; pass a data frame, a dict of lists, counts, or the path of "
-            "a CSV or Parquet file"
-        )
+    names = data.variables if isinstance(data, Counts) else column_names(data)
     found = {str(name): name for name in names}
     if len(found) != len(names):
         listed = list(map(str, names))
@@ -116,12 +105,8 @@ def rows_of(
                 f"column {name!r} has {len(found[name]):,} different numbers, too many for states",
                 f"divide them into ranges with {Argument('bins')}, or give its states",
             )
-    lengths = {len(codes) for codes in columns.values()}
-    if len(lengths) > 1:
-        raise DataError(
-            "the columns have different lengths: " + ", ".join(f"{n} {len(c)}" for n, c in list(columns.items())[:8])
-        )
-    if not lengths or lengths == {0}:
+    check_lengths(columns)
+    if not columns or not len(next(iter(columns.values()))):
         raise DataError("the data has no rows")
     rows = DataRows(columns, found, None)
     return rows if weights is None else replace(rows, weights=_weights(data, weights, have, len(rows)))

@@ -37,7 +37,8 @@ class FieldResult:
     Attributes:
         log_z: log Z of each component.
         nodes: the probabilities of labels, ``(nodes, labels)``.
-        edges: the probabilities of pairs of labels, ``(edges, labels, labels)``.
+        edges: the probabilities of pairs of labels, ``(edges, labels, labels)``, or their sums over the edges of each
+            table, ``(tables, labels, labels)``.
     """
 
     log_z: F64
@@ -98,7 +99,7 @@ class FieldPlan:
         trees = [len(clique) - 1 for shape in self._shapes for clique in shape.tree.triangulation.cliques]
         self.treewidth = max([*trees, int(len(self._tree_edges) > 0)])
 
-    def expectations(self, nodes: F64, types: Any, tables: F64, *, threads: int = 1) -> FieldResult:
+    def expectations(self, nodes: F64, types: Any, tables: F64, *, sums: bool = False, threads: int = 1) -> FieldResult:
         """log Z and all marginals: the derivatives of log Z by the scores.
 
         Args:
@@ -106,25 +107,34 @@ class FieldPlan:
             types: the table of each edge, ``(edges,)``.
             tables: the scores of pairs of labels, ``(tables, labels, labels)``, by the label of the first end and then
                 by that of the second. Minus infinity forbids a pair.
+            sums: add the probabilities of pairs up over the edges of each table, for graphs with many edges.
             threads: the number of threads. Results do not depend on it.
 
         Raises ValueError if scores do not fit the plan, and if they forbid all labels.
         """
         nodes, kinds, tables = self._checked(nodes, types, tables)
         log_z = np.zeros(len(self._is_tree))
-        found, pairs = np.zeros(nodes.shape), np.zeros((len(self.edges), self.n_labels, self.n_labels))
+        found, pairs = np.zeros(nodes.shape), np.zeros((len(tables if sums else kinds), *tables.shape[1:]))
         if len(self._tree_nodes):
             passed = self._passed(nodes, kinds, tables, threads, maximum=False)
             log_z[self._is_tree] = passed.log_z
             found[self._tree_nodes] = passed.marginals
-            pairs[self._tree_edges] = passed.edge_marginals(threads=threads)
+            if sums:
+                pairs += passed.edge_sums(threads=threads)
+            else:
+                pairs[self._tree_edges] = passed.edge_marginals(threads=threads)
         for shape, rows, logs in self._batches(nodes, kinds, tables):
             log_z[shape.components[rows]], cells = shape.tree.expectations(logs, threads=threads)
             if np.isneginf(log_z[shape.components[rows]]).any():
                 raise ValueError("no labels are possible: the scores forbid all of them")
             split = shape.nodes.shape[1] * self.n_labels
             found[shape.nodes[rows]] = cells[:, :split].reshape(-1, shape.nodes.shape[1], self.n_labels)
-            pairs[shape.edges[rows]] = cells[:, split:].reshape(-1, shape.edges.shape[1], *pairs.shape[1:])
+            edges = shape.edges[rows].reshape(-1)
+            of_edges = cells[:, split:].reshape(-1, *pairs.shape[1:])
+            if sums:
+                np.add.at(pairs, kinds[edges], of_edges)
+            else:
+                pairs[edges] = of_edges
         return FieldResult(log_z, found, pairs)
 
     def best(self, nodes: F64, types: Any, tables: F64, *, threads: int = 1) -> tuple[I32, F64]:

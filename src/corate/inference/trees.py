@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_threads
+from corate.inference.tables import flat, margin, split
 from corate.inference.triangulation import Triangulation, pairs_of, triangulate
 from corate.types import F64, Ids
 
@@ -56,17 +57,13 @@ class CliqueTree:
             _starts(map(len, ordered)),
             np.array([v for scope in ordered for v in scope], dtype=np.int32),
         )
-        shapes = [[int(triangulation.sizes[v]) for v in scope] for scope in self.scopes]
-        self.starts = _starts(map(math.prod, shapes))
+        sizes = triangulation.sizes.tolist()
+        self.starts = _starts(math.prod(sizes[v] for v in scope) for scope in self.scopes)
         self._moved: NDArray[np.int64] | None = None
         if any(list(scope) != own for scope, own in zip(self.scopes, ordered, strict=True)):
-            places = [
-                np.arange(start, stop).reshape(shape).transpose([scope.index(v) for v in own]).reshape(-1)
-                for scope, own, shape, start, stop in zip(
-                    self.scopes, ordered, shapes, self.starts, self.starts[1:], strict=False
-                )
-            ]
-            self._moved = np.concatenate(places)
+            places = split(np.arange(float(self.cells)), self.scopes, sizes)
+            moved = (margin(*each) for each in zip(places, self.scopes, ordered, strict=True))
+            self._moved = flat(moved).astype(np.int64)
 
     @classmethod
     def of(cls, scopes: Sequence[Sequence[int]], sizes: Sequence[int], *, tries: int = 8, seed: int = 0) -> CliqueTree:
@@ -95,7 +92,8 @@ class CliqueTree:
         Raises ValueError for NaN, infinity, or a factor that is minus infinity everywhere. A row that is impossible has
         log Z of minus infinity, and probabilities 0.
         """
-        found, probabilities = self._native.expectations(*self._asked(logs, given), check_threads(threads))
+        found, flat_cells = self._native.expectations(*self._asked(logs, given), check_threads(threads))
+        probabilities = flat_cells.reshape(len(found), self.cells)
         if self._moved is not None:
             moved = np.empty_like(probabilities)
             moved[:, self._moved] = probabilities
@@ -134,8 +132,7 @@ class Distribution:
         self.factors = factors
         self.triangulation = triangulation
         tree = CliqueTree([scope for scope, _ in factors], triangulation)
-        flat = [np.asarray(table, dtype=np.float64).reshape(-1) for _, table in factors]
-        self._native = tree.values(np.concatenate(flat) if flat else np.zeros(0), logs=logs)
+        self._native = tree.values(flat(table for _, table in factors), logs=logs)
 
     def weighted(self, factors: Sequence[Factor]) -> Distribution:
         """The product with further factors of single variables."""
@@ -172,13 +169,8 @@ class Distribution:
 
         A clique's table has an axis for each of its variables in their order of elimination.
         """
-        logs, flat = self._native.expected(*given, weights)
-        tables, start = [], 0
-        shape = self.triangulation.sizes.tolist()
-        for clique, cells in zip(self.triangulation.cliques, self.triangulation.clique_cells, strict=True):
-            tables.append(flat[start : start + cells].reshape([shape[v] for v in clique]))
-            start += cells
-        return logs, tables
+        logs, cells = self._native.expected(*given, weights)
+        return logs, split(cells, self.triangulation.cliques, self.triangulation.sizes.tolist())
 
     def entropy(self, given: Given) -> float:
         """The entropy of all variables given one row."""
@@ -190,9 +182,7 @@ class Distribution:
         logs, cells = joined._native.first_clique(*given, threads)
         order = joined.triangulation.cliques[0]
         shaped = cells.reshape(-1, *(int(joined.triangulation.sizes[v]) for v in order))
-        summed = tuple(k + 1 for k, v in enumerate(order) if v not in variables)
-        left = [v for v in order if v in variables]
-        return logs, shaped.sum(axis=summed).transpose([0, *(1 + left.index(v) for v in variables)])
+        return logs, margin(shaped, [-1, *order], [-1, *variables])  # the rows are the first axis
 
     def joined(self, variables: Sequence[int]) -> Distribution:
         """The same factors on a tree whose first clique has all of some variables."""

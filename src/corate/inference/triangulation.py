@@ -103,7 +103,7 @@ def triangulate(
 
     >>> found = triangulate([2] * 4, np.array([[0, 1], [1, 2], [2, 3], [3, 0]], dtype=np.int32))
     >>> found.cliques, found.added
-    ([[2, 1, 3], [0, 1, 3]], 1)
+    ([[1, 2, 3], [0, 1, 3]], 1)
     """
     whole = np.asarray(sizes, dtype=np.int64)
     flags = np.zeros(len(whole), dtype=np.uint8)

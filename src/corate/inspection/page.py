@@ -12,7 +12,7 @@ from corate.corpus import Corpus
 from corate.display import count
 from corate.display import size as file_size
 from corate.errors import DataError
-from corate.evaluation.calibration import GROUPS, calibration_of_predictions
+from corate.evaluation.calibration import GROUPS, calibration_chart, calibration_of_predictions
 from corate.evaluation.errors import span_errors
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Confusion, compare_labels
@@ -133,10 +133,6 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     """What a labelled corpus tells: scores, kinds of span errors, calibration and confusions."""
     report = compare_labels(corpus, found.labels, tagger.words if len(tagger.words) else None)
     groups = calibration_of_predictions(corpus, found, samples=200)
-    drawn = {
-        GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= _FEW]
-        for name, group in groups.items()
-    }
     errors = span_errors(corpus, found.labels) if are_spans(tagger.labels) else None
     place = {name: y for y, name in enumerate(label_names(tagger, corpus))}
     return {
@@ -144,7 +140,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
         "summary": report.scores(),
         "span_errors": [] if errors is None else [(title, count(number)) for title, number in errors.named()],
         "calibration": [(GROUPS[name], group) for name, group in groups.items()],
-        "calibration_chart": charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else "",
+        "calibration_chart": calibration_chart(groups, _FEW),
         "few": _FEW,
         "matrix": _matrix(report.confusion, place),
         "confused": [(g, place[g], p, place[p], n) for g, p, n in report.confusion.most_confused(_MOST_CONFUSED)],

@@ -117,21 +117,22 @@ def text_blocks(source: Source, encoding: str = "utf-8") -> Iterator[bytes]:
 
 
 def _source_blocks(source: Source, name: str) -> Iterator[bytes | str]:
-    if isinstance(source, bytes):
-        yield from (source[start : start + _CHUNK] for start in range(0, len(source), _CHUNK))
-    elif isinstance(source, str | os.PathLike):
-        with opened(source) as file:
+    given: Any = source
+    if isinstance(given, bytes):
+        yield from (given[start : start + _CHUNK] for start in range(0, len(given), _CHUNK))
+    elif isinstance(given, str | os.PathLike):
+        with opened(given) as file:
             yield from read_in_blocks(file.read, _CHUNK, name)
-    elif hasattr(source, "read"):
+    elif hasattr(given, "read"):
         try:
-            yield from read_in_blocks(source.read, _CHUNK, name)
+            yield from read_in_blocks(given.read, _CHUNK, name)
         except UnicodeDecodeError as error:  # a file opened in text mode
             raise DataError(f"{error}", "open it in binary mode and name its encoding", file=name) from error
     else:
-        several = "; read each file, and join them with Corpus.joined" * isinstance(source, list | tuple)
+        several = "; read each file, and join them with Corpus.joined" * isinstance(given, list | tuple)
         raise DataError(
             "the source must be a path, '-' for standard input, bytes or an open file, not "
-            f"{reprlib.repr(source)}{several}"
+            f"{reprlib.repr(given)}{several}"
         )
 
 

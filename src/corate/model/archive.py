@@ -123,7 +123,9 @@ def to_bytes(tagger: Tagger) -> bytes:
 
 
 def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
-    """A tagger from the bytes of its model file, checked as by `load`."""
+    """A tagger from the bytes of its model file, Corate's or CRFsuite's, checked as by `load`."""
+    if data.startswith(crfsuite.MAGIC):
+        return crfsuite.from_bytes(data, features)
     shown = "the bytes of the model"
     return _checked(*tensor_file.decode(np.frombuffer(data, np.uint8), shown), features, shown)
 

@@ -17,11 +17,11 @@ from corate import formats
 from corate.arguments import MOST_TOKENS
 from corate.display import counted
 from corate.errors import Argument, ConfigError, DataError, placed
-from corate.formats import columns, detection, lines
+from corate.formats import columns, detection
 from corate.formats.format import Options
 from corate.formats.reading import word_of
 from corate.formats.registry import format_of, takers
-from corate.formats.rows import RowFormat, first_row, words_in
+from corate.formats.rows import RowFormat, first_row
 from corate.formats.sentence_limit import limited
 from corate.formats.writing import check_labels
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["Questions", "TextOptions", "tagged_blocks"]
 
 _HEAD_BYTES = 1 << 16
-#: Formats that are tagged row by row, and written as columns.
-_ROWS = ("columns", "text", "raw")
 
 
 @dataclass(frozen=True)
@@ -63,27 +61,28 @@ class TextOptions:
         if found == "auto":
             known = detection.by_suffix(bare_suffix(self.name))
             found = known or detection.detect(first, self.name, comment=self.comment, kind="unlabelled")
-        to = self.to if self.to != "auto" else "columns" if found in _ROWS else found
+        to = self.to if self.to != "auto" else "columns" if format_of(found).words is not None else found
         return replace(self, format=found, to=to)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the text is tagged row by row, and written as columns."""
+        return self.to == "columns" and (self.format == "columns" or format_of(self.format).words is not None)
 
     def check(self, asked: Questions) -> None:
         """Raise ConfigError for options that the formats have no place for."""
-        plain, rows = self.format in ("text", "raw"), self.format in _ROWS and self.to == "columns"
         only_rows = {"nbest": asked.nbest, "scores": asked.scores or None, "fixed": asked.fixed}
         written = next((option for option, value in only_rows.items() if value is not None), None)
-        if plain and len(self.columns or ()) > 1:
+        if format_of(self.format).words is not None and len(self.columns or ()) > 1:
             raise ConfigError(
                 f"{self.name} is plain text, which has one column; omit this option, or say --format columns",
                 option="columns",
             )
-        if self.label is not None and not takers("label").keys() & {self.format, self.to}:
-            raise ConfigError(
-                f"this option is for {' and '.join(takers('label').values())}; name the format with --format or --to",
-                option="label",
-            )
-        if self.label_names is not None and self.to != "jsonl":
-            raise ConfigError("this option is for JSON lines; name the format with --to jsonl", option="label_names")
-        if written is not None and not rows:
+        for option, places in (("label", ("format", "to")), ("label_names", ("to",))):
+            if getattr(self, option) is not None and not takers(option).keys() & {getattr(self, own) for own in places}:
+                which = f"{' and '.join(takers(option).values())}; name the format with --{' or --'.join(places)}"
+                raise ConfigError(f"this option is for {which}", option=option)
+        if written is not None and not self.by_rows:
             raise ConfigError(
                 f"this option is for columns and plain text, written as columns, not for {self.format} written as "
                 f"{self.to}; omit it, or give the text as columns",
@@ -147,7 +146,7 @@ def tagged_blocks(
     blocks = limited(blocks, text.name, text.format, text.max_sentence, text.comment)
     if text.format == text.to == "conllu":
         return _answered(_numbered(cut_at_blank_lines(blocks)), _conllu_answer(tagger, text), text)
-    if text.format in _ROWS and text.to == "columns":
+    if text.by_rows:
         pieces, rows = _rows(tagger, blocks, text, first)
         return _answered(pieces, _row_answer(tagger, rows, asked, text), text)
     return _tagged_whole(tagger, blocks, text, asked, progress)
@@ -194,8 +193,8 @@ def _rows(
     tagger: Tagger, blocks: Iterator[bytes], text: TextOptions, first: bytes
 ) -> tuple[Iterator[tuple[bytes, int]], RowFormat]:
     """Pieces of rows, and how the rows are split."""
-    if text.format != "columns":
-        words_of = _raw_words if text.format == "raw" else words_in
+    words_of = format_of(text.format).words
+    if words_of is not None:
         made = _rows_of_words(blocks, words_of, text.comment)
         return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
     width, separator = 0, text.separator
@@ -217,10 +216,6 @@ def _of_width(
         if width and b" " in piece:
             columns.check_rows(piece, separator, width, text.comment, text.name, line)
         yield piece, line
-
-
-def _raw_words(line: bytes) -> list[bytes]:
-    return [word.encode() for word in lines.words_of(line.decode())]
 
 
 def _rows_of_words(

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -111,9 +111,9 @@ class Tagger(Answers, FrameTagging):
         return self.model.labels.to_list()
 
     @cached_property
-    def _fitting(self) -> set[str]:
-        """Separators of column text that no label contains, as far as they were checked."""
-        return set()
+    def _check_separator(self) -> Callable[[str], None]:
+        """A function that raises DataError if a label contains a separator of column text. It checks each one once."""
+        return cache(lambda between: check_labels(self.labels, unwritable_label(between), "columns"))
 
     @property
     def method(self) -> str:
@@ -123,7 +123,7 @@ class Tagger(Answers, FrameTagging):
     @property
     def counted(self) -> bool:
         """Whether all its scores are derived from counts, so that counts of more text can be added."""
-        return "ladder" in self.record
+        return self.counts is not None or "ladder" in self.record
 
     @property
     def layout(self) -> tuple[str, ...]:
@@ -255,9 +255,7 @@ class Tagger(Answers, FrameTagging):
         if separator and len(separator.encode()) > 1:
             raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
         between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")
-        if between not in self._fitting:
-            check_labels(self.labels, unwritable_label(between), "columns")
-            self._fitting.add(between)
+        self._check_separator(between)
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(

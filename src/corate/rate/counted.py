@@ -21,7 +21,7 @@ from corate.types import F64
 if TYPE_CHECKING:
     from corate.corpus import Column, Corpus
 
-__all__ = ["Counts", "chosen_columns"]
+__all__ = ["Counts", "check_lengths", "chosen_columns", "column_names"]
 
 START, END = "<s>", "</s>"
 
@@ -96,18 +96,13 @@ class Counts(Discrete):
         >>> round(d.value("CR(rain; wet)", {"rain": "yes", "wet": "yes"}), 12)
         2.0
         """
-        coded, states = [], {}
-        found = chosen_columns(frame, columns)
-        chosen = [name for name, _ in found]
-        for name, values in found:
-            codes, states[name] = _coded(values, str(name))
-            coded.append(codes)
-        if len({len(codes) for codes in coded}) > 1:
-            lengths = ", ".join(f"{name} {len(codes)}" for name, codes in zip(chosen, coded, strict=True))
-            raise DataError(f"the columns have different lengths: {lengths}")
+        chosen = chosen_columns(frame, columns)
+        names = [str(name) for name, _ in chosen]
+        coded = [_coded(values, name) for name, (_, values) in zip(names, chosen, strict=True)]
+        check_lengths({name: codes for name, (codes, _) in zip(names, coded, strict=True)})
         given = None if weights is None else np.fromiter(weights, dtype=np.float64)
-        named = {str(name): values for name, values in states.items()}
-        return cls(np.stack(coded, axis=1), [str(name) for name in chosen], named, given)
+        states = {name: values for name, (_, values) in zip(names, coded, strict=True)}
+        return cls(np.stack([codes for codes, _ in coded], axis=1), names, states, given)
 
     @classmethod
     def label_pairs(cls, corpus: Corpus, *, boundaries: bool = True) -> Counts:
@@ -246,8 +241,8 @@ class Counts(Discrete):
 def chosen_columns(frame: Any, columns: Iterable[Hashable] | None) -> list[tuple[Hashable, Any]]:
     """Some columns of a data frame, or all: their names and values. Raises DataError for one that is missing."""
     if isinstance(columns, str):
-        columns = read_names(columns, _column_names(frame))
-    chosen = list(columns) if columns is not None else _column_names(frame)
+        columns = read_names(columns, column_names(frame))
+    chosen = list(columns) if columns is not None else column_names(frame)
     if not chosen:
         raise DataError("the frame has no columns to count")
     found = []
@@ -255,18 +250,31 @@ def chosen_columns(frame: Any, columns: Iterable[Hashable] | None) -> list[tuple
         try:
             found.append((name, frame[name]))
         except (KeyError, IndexError, TypeError):
-            have = ", ".join(map(str, _column_names(frame)))
+            have = ", ".join(map(str, column_names(frame)))
             raise DataError(f"no column {name!r} in the frame (columns: {have})") from None
     return found
 
 
-def _column_names(frame: Any) -> list[Any]:
-    names = getattr(frame, "columns", None)
+def column_names(frame: Any) -> list[Any]:
+    """The names of the columns of a data frame, an Arrow table or a mapping. Raises DataError for anything else."""
+    names = getattr(frame, "column_names", None)  # pyarrow
+    if names is None:
+        names = getattr(frame, "columns", None)
     if names is None and hasattr(frame, "keys"):
         names = frame.keys()
     if names is None:
-        raise DataError(f"a {type(frame).__name__} has no named columns; pass a data frame or a dict of lists")
+        raise DataError(
+            f"a {type(frame).__name__} has no named columns; pass a data frame, a dict of lists or, for a graph model, "
+            "counts or the path of a CSV or Parquet file"
+        )
     return list(names)
+
+
+def check_lengths(columns: Mapping[str, Any]) -> None:
+    """Raise DataError unless all columns have the same length."""
+    if len({len(column) for column in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in list(columns.items())[:8])
+        raise DataError(f"the columns have different lengths: {lengths}")
 
 
 def _coded(values: Any, name: str) -> tuple[NDArray[np.int64], list[Hashable]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,11 @@ class HeatMap:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     logs: NDArray[np.floating]
+
+    @classmethod
+    def of_labels(cls, labels: Sequence[str], logs: NDArray[np.floating]) -> HeatMap:
+        """The map of pairs of neighbouring labels; the last row and column are the ends of sentences."""
+        return cls((*labels, "<s>"), (*labels, "</s>"), logs)
 
     def first(self, n: int) -> HeatMap:
         """The first ``n`` rows and columns; of more, the last (the sentence boundary) replaces the ``n``-th."""

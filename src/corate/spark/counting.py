@@ -133,22 +133,25 @@ class SparkSource(Source):
         """The numbers of sentences and of tokens."""
         return self._size or (self.word_counts.sentences, self.word_counts.tokens)
 
-    @property
-    def sentences(self) -> int:  # type: ignore[override]
+    @cached_property
+    def sentences(self) -> int:
         """The number of sentences."""
         return self.size[0]
 
-    @property
-    def n_tokens(self) -> int:  # type: ignore[override]
+    @cached_property
+    def n_tokens(self) -> int:
         """The number of tokens."""
         return self.size[1]
 
-    @property
-    def labels(self) -> StringTable:  # type: ignore[override]
+    @cached_property
+    def labels(self) -> StringTable:
         """All labels of the data."""
         return self.word_counts.labels
 
-    names = labels
+    @cached_property
+    def names(self) -> StringTable:
+        """The labels of a model, which are all labels of the data."""
+        return self.labels
 
     def strings(self, column: str) -> StringTable:
         """The strings of a column."""

@@ -12,33 +12,42 @@ The losses are in ``native/chain/chain.h``, sentences as training items in ``nat
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
 from corate.counting.backoff import BackoffTables
-from corate.counting.counts import Tokens, TokenStore
+from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.errors import ConfigError, DataError
-from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
 from corate.model.pruning import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
-from corate.optimize.tuning import Results, coordinate_search
+from corate.optimize.tuning import Results
 from corate.progress import ProgressEvent
-from corate.rows import LabelRows, SparseRows, offsets_of
-from corate.training.choices import MOST_TRIPLE_LABELS, Parameters, chain_parameters, choose_parts
+from corate.rows import SparseRows, offsets_of
+from corate.training.choices import MOST_TRIPLE_LABELS, chain_parameters, choose_parts, order_2_on_full
 from corate.training.held_out import held_out_results
 from corate.training.initial_scores import HeldOutSet, InitialScores, InitialScoresFromCounts, InitialScoresFromModel
-from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage, edge_features, edge_rows
+from corate.training.items import (
+    IN_MEMORY,
+    ItemArrays,
+    Items,
+    ItemStore,
+    Storage,
+    WeightTraining,
+    edge_features,
+    edge_rows,
+)
 from corate.training.options import ChainMethod
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData, filled_rows
 from corate.types import F32
@@ -52,8 +61,11 @@ LEAST_TRIPLES = 2
 #: The L2 decay of their weights at each visit.
 TRIPLE_DECAY = 0.01
 
-#: The number of tokens that tuning trains and evaluates on.
-TUNING_TOKENS = 40_000
+#: With order 2 on a full lattice, training considers the labels whose pooled score is at most so much below the best:
+#: their probability is at least exp(-LIKELY) times as high.
+LIKELY = 8.0
+
+
 #: A pass may exceed the previous loss by so much per token before it counts as diverged.
 SLACK = 1.0
 
@@ -77,21 +89,18 @@ class WeightLayout:
         return cls(int(tokens.offsets[-1]), edges, triples)
 
 
-@dataclass(frozen=True, eq=False)
-class ChainTraining:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ChainTraining(WeightTraining):
     """Training by one method with chosen parameters, from counts or from a model."""
 
     method: ChainMethod
     start: InitialScores
-    context: RunContext
-    storage: Storage
-    p: Parameters
     order: int
-    tokens: TokenStore  # all tokens, with their weights
     n_tokens: int
     edge_rows: SparseRows  # the initial weights of edge features
     triples: SparseRows  # the label triples that have a weight, with their initial weights
-    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    STEPS: ClassVar[Mapping[str, float]] = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
 
     @classmethod
     def of(
@@ -106,12 +115,13 @@ class ChainTraining:
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
         facts["unexplained"] = start.unexplained
         n_tokens = int(start.tokens.offsets[-1]) if layout is None else layout.tokens
+        facts["second"] = method.order != 1 and _second_on_full(start, n_tokens)
         p = chain_parameters(method, n_tokens, start.base, **facts)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
         initial = start.initial_weights(p.temper, p.edge)
-        order = _chosen_order(method, start, initial)
+        order = _chosen_order(method, start, initial, n_tokens)
         layout = layout or WeightLayout.of(method, start, order)
         edges, triples = layout.edges, layout.triples
         if len(edges) and len(initial.extra.labels):
@@ -119,26 +129,21 @@ class ChainTraining:
         if order == 2 and len(initial.triples):
             triples = initial.triples.plus(triples)
         found = cls(
-            method,
-            start,
-            context or RunContext(),
-            storage,
-            p,
-            order,
-            tokens,
-            n_tokens,
-            edges,
-            triples,
+            method=method,
+            start=start,
+            context=context or RunContext(),
+            storage=storage,
+            p=p,
+            order=order,
+            tokens=tokens,
+            n_tokens=n_tokens,
+            edge_rows=edges,
+            triples=triples,
         )
         logger.info(
             "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, method.optimizer
         )
         return found
-
-    @property
-    def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
-        return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
     @property
     def full(self) -> bool:
@@ -149,6 +154,14 @@ class ChainTraining:
     def lattice(self) -> str:
         """The lattice as an option."""
         return "full" if self.full else "pruned"
+
+    @property
+    def only_likely(self) -> bool:
+        """Whether training on a full lattice leaves out labels that the counts make improbable.
+
+        With order 2, it takes about as long as with order 1 then.
+        """
+        return self.full and self.order == 2 and self.start.base == "pooled"
 
     @cached_property
     def initial(self) -> ChainWeights:
@@ -175,6 +188,8 @@ class ChainTraining:
         if not (self.full and start.fresh and self.p.temper == 0):
             options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
             candidates = start.candidates(tokens, tables, self.p.temper, **options)
+            if training and self.only_likely:
+                candidates = candidates.likely(tokens.labels, self.p.temper * LIKELY)
         if candidates is None:
             gold, base = tokens.labels, None
         else:
@@ -192,7 +207,8 @@ class ChainTraining:
             kept = edges[1] < len(self.edge_rows)
             if not kept.all():
                 edges = offsets_of(kept)[edges[0]], edges[1][kept]
-        pruned = None if self.full or candidates is None else candidates.arrays()
+        every = self.full and not (training and self.only_likely)
+        pruned = None if every or candidates is None else candidates.arrays()
         pruned_gold = None if candidates is None else candidates.pruned_gold
         return ItemArrays(
             tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, pruned_gold
@@ -259,6 +275,8 @@ class ChainTraining:
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
+        if self.method.tune and not self.start.fresh:
+            raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
         training, items = self.storage.chains(self.tuned() if self.method.tune else self)
         held_out = self.start.held_out_set()
         correct_tokens = None if held_out is None else training._held_out_correct(held_out)
@@ -279,6 +297,7 @@ class ChainTraining:
             "base": self.start.base if self.start.fresh else "model",
             "optimizer": self.method.optimizer,
             "lattice": self.lattice,
+            **({"training_lattice": "pruned"} if self.only_likely else {}),
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
             **({} if pruned_gold is None else {"pruned_labels": _shares(pruned_gold)}),
             "transitions": self.method.transitions,
@@ -332,16 +351,13 @@ class ChainTraining:
                 keep=main,
             )
         run = self.steps(items)
-        store = None
-        if main and self.method.checkpoint is not None:
-            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(items))
         return make_passes(
             run,
             p.passes,
             stage,
             self.context.progress,
             correct_tokens=correct_tokens,
-            store=store,
+            store=self._checkpoint(items) if main and self.method.checkpoint is not None else None,
             keep=main,
             slack=SLACK * self.n_tokens / max(1, len(run.items)),
         )
@@ -378,51 +394,28 @@ class ChainTraining:
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
         return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
 
-    def _fingerprint(self, items: ItemStore) -> dict[str, Any]:
-        """What must be the same to resume from a checkpoint: settings and data."""
-        return {
-            "method": self.method.name,
-            "optimizer": self.method.optimizer,
-            "settings": self.p.fingerprint,
-            "lattice": self.lattice,
-            **({} if items.pruned_gold is None else {"pruned_labels": _shares(items.pruned_gold)}),
-            "transitions": self.method.transitions,
-            "boundaries": self.method.boundaries,
-            "order": self.order,
-            "parts": None if self.start.parts is None else self.start.parts.names.to_list(),
-            "seed": self.context.seed,
-            "templates": [str(t) for t in self.start.vocabulary.templates],
-            "data": items.digest(self.initial_vector()),
-        }
+    def _checkpoint(self, items: ItemStore) -> Checkpoint | None:
+        parts = None if self.start.parts is None else self.start.parts.names.to_list()
+        return self.checkpoint(
+            lattice=self.lattice,
+            pruned_labels=None if items.pruned_gold is None else _shares(items.pruned_gold),
+            transitions=self.method.transitions,
+            boundaries=self.method.boundaries,
+            order=self.order,
+            parts=parts,
+            data=items.digest(self.initial_vector()),
+        )
 
-    def tuned(self) -> ChainTraining:
-        """Tune c2, the weight of the base scores and the cutoff: train on half of a sample, evaluate on the other."""
-        if not self.start.fresh:
-            raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = self.tokens.take(blocks[::2]), self.tokens.take(blocks[1::2])
+    def trial(self, learn: Tokens, held_out: Tokens) -> Results:
+        """What is correct on held-out tokens, with weights that are fitted to others."""
         tables = self.start.tables()
-
-        def correct_tokens(p: Parameters) -> Results:
-            training = replace(self, p=p.changed(cutoff=max(1, round(p.cutoff))))
-            fitted = training.fit(training.items(learn, tables, training=True), "tuning", main=False)
-            items = training.items(held_out, tables, training=True)
-            best = items.chains.best(fitted.weights, self.context.threads)
-            return held_out_results(held_out, best, self.start.labels.to_list())
-
-        steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
-        free = {name: step for name, step in self.method.tunable(steps).items() if getattr(self.p, name) > 0}
-
-        def report(done: float) -> None:
-            self.context.progress(ProgressEvent("tuning", done))
-
-        weights = held_out.as_sentences()
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
-        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
+        fitted = self.fit(self.items(learn, tables, training=True), "tuning", main=False)
+        best = self.items(held_out, tables, training=True).chains.best(fitted.weights, self.context.threads)
+        return held_out_results(held_out, best, self.start.labels.to_list())
 
 
-def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights) -> int:
-    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
+def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights, tokens: int) -> int:
+    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels, or for few labels in much text.
 
     A model that is trained further keeps its order.
     """
@@ -434,7 +427,8 @@ def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeigh
             f"the model to start from has order 2, which the method {method.name!r} does not train; "
             "use polish or standard"
         )
-    usual = start.fresh and method.refines_counts and not full and start.parts is None
+    usual = start.fresh and method.refines_counts and start.parts is None
+    usual = usual and (not full or _second_on_full(start, tokens))
     order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
     if order == 2 and full and start.n_labels > MOST_TRIPLE_LABELS:
         raise DataError(
@@ -442,6 +436,11 @@ def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeigh
             f"not {start.n_labels}; use the lattice 'pruned', or order 1"
         )
     return order
+
+
+def _second_on_full(start: InitialScores, tokens: int) -> bool:
+    """Whether a full lattice has order 2, if no order is given."""
+    return order_2_on_full(start.base, tokens, start.n_labels, words=start.word is not None)
 
 
 def _shares(pruned_gold: NDArray[np.int64]) -> dict[str, float]:

@@ -1,4 +1,21 @@
-"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes."""
+"""Choices that depend on the corpus: pruned or full lattices, features, base scores, steps and passes.
+
+A choice is made for an option that the user leaves unset. The order is chosen in :mod:`corate.training.chains`, and the
+back-off in :mod:`corate.training.empirical`, because both depend on what has been counted. `refuse_too_many_labels`
+checks that there is something to choose for.
+
+`LatticeCosts` decides whether lattices are pruned or full, from the estimated cost of a token in a pass:
+
+    full     TOKEN + K^2             all K labels are candidates everywhere; order 1
+             TOKEN + K^3             if order 2 is asked for, and K exceeds MOST_TRIPLE_LABELS
+    pruned   TOKEN + TRIPLE c^3      a token has c candidates on average; order 2
+
+The unit is the cost of a label pair in a full lattice. TOKEN is the cost of the features of a token. c is estimated
+from the counts of words: see :func:`mean_candidates`.
+
+Labels that do not recur with a word count little: typing errors in a few labels should not change the lattice, and so
+the accuracy of all others.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +48,13 @@ __all__ = [
     "LatticeCosts",
     "Parameters",
     "chain_parameters",
-    "choose_base",
-    "choose_edge_templates",
     "choose_parts",
     "choose_preset",
     "choose_scheme",
     "choose_start",
     "edge_templates",
     "mean_candidates",
+    "order_2_on_full",
     "recurring_labels",
     "refuse_too_many_labels",
     "separate_parameters",
@@ -60,8 +76,12 @@ POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
 LARGE_RATE = 0.08
 
 #: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
-#: step size, and the most weight of the base scores, since the features know more.
+#: step size, and the most weight of the base scores, since the features know more. There is one more with order 2,
+#: which varies more between seeds.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
+#: There, the order on a full lattice is 2 with at most this many labels. Tagging sums over all label triples: with 9
+#: labels it takes 2.5 times as long as with order 1, with 22 labels 6 times.
+LABELS_OF_ORDER_2 = 12
 
 #: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
 #: CLOSED_TEXT or less, it has CLOSED_TEMPER, and passes have these larger steps: in text of few templates, it knows the
@@ -171,6 +191,11 @@ def choose_start(
     return templates, "none"
 
 
+def order_2_on_full(base: str, tokens: int, labels: int, *, words: bool) -> bool:
+    """Whether the order of polish on a full lattice is 2: with few labels and much text."""
+    return base == "pooled" and words and tokens > MANY_TOKENS and labels <= LABELS_OF_ORDER_2
+
+
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
     """The parts of labels that have weights; None for none.
 
@@ -237,11 +262,19 @@ class Parameters:
 
 
 def chain_parameters(
-    method: ChainMethod, tokens: int, base: str, *, parts: bool = False, words: bool = True, unexplained: float = 1.0
+    method: ChainMethod,
+    tokens: int,
+    base: str,
+    *,
+    parts: bool = False,
+    words: bool = True,
+    second: bool = False,
+    unexplained: float = 1.0,
 ) -> Parameters:
     """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
 
-    ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
+    ``second`` is whether the order is 2 on a full lattice. ``unexplained`` is the share of the entropy of left-out
+    labels that the base pooled does not explain.
     """
     if not method.refines_counts:
         return Parameters.of(method, {})
@@ -255,12 +288,15 @@ def chain_parameters(
     }
     independent = base == "pooled" and large and method.passes is None
     if base == "pooled" and words:
-        chosen |= _pooled(unexplained, large=large, independent=independent)
+        chosen |= _pooled(unexplained, INDEPENDENT_PASSES + second if independent else None, large=large)
     return _with_base(Parameters.of(method, chosen, independent=independent), base)
 
 
-def _pooled(unexplained: float, *, large: bool, independent: bool) -> dict[str, Any]:
-    """The parameters for the base pooled that depend on how much of the labels it explains."""
+def _pooled(unexplained: float, independent: int | None, *, large: bool) -> dict[str, Any]:
+    """The parameters for the base pooled that depend on how much of the labels it explains.
+
+    ``independent`` is the number of independent passes; None for passes that go on from one another.
+    """
     part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
 
     def between(closed: float, usual: float) -> float:
@@ -271,8 +307,8 @@ def _pooled(unexplained: float, *, large: bool, independent: bool) -> dict[str, 
         passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
         return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
     found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
-    if independent:
-        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE}
+    if independent is not None:
+        found |= {"passes": independent, "rate": INDEPENDENT_RATE}
     return found
 
 
@@ -374,17 +410,17 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     >>> mean_candidates(frequent, 2)
     1.0
     """
-    ladder = BackoffParameters()
+    backoff = BackoffParameters()
     totals = words.totals()
     own = words.counts / totals[words.owners]
-    rare = totals[words.owners] <= ladder.rare
+    rare = totals[words.owners] <= backoff.rare
     sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
     likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
     others = np.maximum(totals - 1, 0)
     best = np.zeros(len(totals))
     np.maximum.at(best, words.owners, own)
     best = np.where(others > 0, best, likely.max(initial=0.0))
-    least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
+    least = SUPPORT["threshold"] * best * (others + backoff.word_k) / backoff.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
     candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0

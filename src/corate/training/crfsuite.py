@@ -449,16 +449,22 @@ def _fit_lbfgs(problem: _Problem, p: Mapping[str, Any], seed: int, report: _Repo
 
 
 def _fit_passes(
-    run: Run, passes: int, enough: Callable[[float], bool], report: _Report, in_words: Callable[[float], dict[str, Any]]
+    run: Run,
+    passes: int,
+    enough: Callable[[float], bool],
+    report: _Report,
+    numbers_of: Callable[[float], dict[str, Any]] = lambda loss: {},
 ) -> tuple[F32, str]:
-    """Make passes until the sum of the losses of one is enough. ``in_words`` takes that sum, and returns other
-    numbers."""
+    """Make passes until the sum of the losses of one is enough; returns the weights and why passes ended.
+
+    ``numbers_of`` takes that sum, and returns what else is reported of the pass.
+    """
     n = len(run.items)
 
     def progress(event: ProgressEvent) -> None:
         if event.loss is not None:
             loss = event.loss * n
-            report(loss, run.weights, **in_words(loss))
+            report(loss, run.weights, **numbers_of(loss))
 
     fitted = make_passes(run, passes, "training", progress, enough=lambda loss: enough(loss * n))
     if fitted.stopped:
@@ -481,7 +487,7 @@ def _fit_l2sgd(problem: _Problem, p: Mapping[str, Any], seed: int, report: _Repo
     run = descent(problem.sentences, _calibrated_rate(p, lambda rate: descent(sample, rate).pass_once()))
     best = np.inf, run.weights
 
-    def in_words(loss: float) -> dict[str, Any]:
+    def numbers_of(loss: float) -> dict[str, Any]:
         nonlocal best
         losses.append(loss)
         best = (loss, run.weights) if loss < best[0] else best
@@ -491,7 +497,7 @@ def _fit_l2sgd(problem: _Problem, p: Mapping[str, Any], seed: int, report: _Repo
     def enough(loss: float) -> bool:
         return len(losses) > period and bool(losses[-1 - period] - loss < p["delta"] * loss)
 
-    _, stopped = _fit_passes(run, p["max_iterations"], enough, report, in_words)
+    _, stopped = _fit_passes(run, p["max_iterations"], enough, report, numbers_of)
     report.loss = best[0]
     return best[1], stopped
 
@@ -563,7 +569,7 @@ def _fit_mistakes(
     def enough(loss: float) -> bool:
         return small(loss, p["epsilon"] * n)
 
-    return _fit_passes(run, p["max_iterations"], enough, report, lambda loss: {})
+    return _fit_passes(run, p["max_iterations"], enough, report)
 
 
 _FITS: dict[str, Callable[[_Problem, Mapping[str, Any], int, _Report], tuple[F32, str]]] = {

@@ -1,7 +1,12 @@
-"""Training on a corpus that is larger than memory.
+"""Training on text that is larger than memory: when text has to be on disk, and a source that counts it there.
 
 The vocabulary, the counts and the weights are in memory. Tokens are on disk: first as ids of features, then as training
-items, in the pieces that stochastic passes visit one after another. The result is that of training in memory.
+items, in the pieces that stochastic passes visit one after another. For `empirical`, words are counted in memory and
+neighbour pairs on disk, and the model file is written without having the pairs in memory. The result is that of
+training in memory.
+
+Estimates of memory are those of the peak, within about a tenth. The numbers of bytes were measured on brown, repeated
+up to ten million tokens.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,28 +48,17 @@ from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
 from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes
 from corate.training.options import Method
-from corate.training.source import Presets, RunContext, Source
+from corate.training.source import Presets, ReadSource, RunContext
 
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
     from corate.training.initial_scores import InitialScoresFromCounts
     from corate.training.separate import SeparateTraining
 
-__all__ = [
-    "BackoffSource",
-    "BackoffStreams",
-    "DiskSource",
-    "OnDisk",
-    "check_corpus_fits",
-    "check_vocabulary_fits",
-    "limit_passed",
-    "most_strings",
-    "pieces_of",
-    "source_on_disk",
-]
+__all__ = ["DiskSource", "OnDisk", "check_corpus_fits", "limit_passed", "most_strings", "pieces_of", "source_on_disk"]
 
 
-class DiskSource(Source):
+class DiskSource(ReadSource):
     """A corpus on disk. Its tokens and training items are in new folders in ``folder``, which the caller removes.
 
     ``pieces`` are the sentences that stochastic passes visit one after another. Raises DataError if the vocabulary
@@ -281,49 +276,51 @@ class BackoffStreams:
         rows = sum(w.rows for w in self.weights) + len(own)
         entries = sum(w.entries for w in self.weights) + len(own.labels)
 
-        def parts(name: str, before: Array, after: Array) -> Callable[[], Iterator[Array]]:
-            def read() -> Iterator[Array]:
-                yield before
-                for stored in self.weights:
-                    yield from stored.read(name)
-                yield after
-
-            return read
+        def streamed(name: str, dtype: np.dtype[Any], length: int, before: Array, after: Array) -> StreamedTensor:
+            return _joined(
+                dtype, length, before, lambda: chain.from_iterable(w.read(name) for w in self.weights), after
+            )
 
         none = np.zeros(0, np.int32)
         return {
-            "weights.lengths": StreamedTensor(
-                unsigned_dtype(largest), rows, parts("lengths", np.zeros(n, np.int32), rest)
-            ),
-            "weights.labels": StreamedTensor(unsigned_dtype(labels), entries, parts("labels", none, own.labels)),
-            "weights.scores": StreamedTensor(scores, entries, parts("scores", none, own.scores)),
+            "weights.lengths": streamed("lengths", unsigned_dtype(largest), rows, np.zeros(n, np.int32), rest),
+            "weights.labels": streamed("labels", unsigned_dtype(labels), entries, none, own.labels),
+            "weights.scores": streamed("scores", scores, entries, none, own.scores),
         }
 
     def _counts(self) -> dict[str, StreamedTensor]:
-        words, on_disk = self.counted.counts.table, self.counted.pairs_on_disk
+        words, on_disk, size = self.counted.counts.table, self.counted.pairs_on_disk, self.counted.sizes.rows
         rest = int(self.counted.counts.vocabulary.bases[-1]) - len(words)
         rows = len(words) + sum(pairs.rows for pairs in on_disk) + rest
         entries = len(words.labels) + sum(pairs.entries for pairs in on_disk)
 
-        def parts(name: str, before: Array, after: int = 0) -> Callable[[], Iterator[Array]]:
-            def read() -> Iterator[Array]:
-                yield before
-                for pairs in on_disk:
-                    for _, _, table in pairs.chunks(self.counted.sizes.rows):
-                        yield table.lengths if name == "lengths" else getattr(table, name)
-                yield np.zeros(after, np.int64)
+        def streamed(name: str, largest: str, length: int, after: int = 0) -> StreamedTensor:
+            own = getattr(words, name)
+            dtype = unsigned_dtype(max([int(own.max(initial=0)), *(pairs.largest[largest] for pairs in on_disk)]))
 
-            return read
+            def tables() -> Iterator[Array]:
+                return (getattr(table, name) for pairs in on_disk for _, _, table in pairs.chunks(size))
 
-        def dtype(name: str, own: Array) -> np.dtype[Any]:
-            return unsigned_dtype(max([int(own.max(initial=0)), *(pairs.largest[name] for pairs in on_disk)]))
+            return _joined(dtype, length, own, tables, np.zeros(after, np.int64))
 
-        lengths = words.lengths
         return {
-            "counts.lengths": StreamedTensor(dtype("length", lengths), rows, parts("lengths", lengths, rest)),
-            "counts.labels": StreamedTensor(dtype("label", words.labels), entries, parts("labels", words.labels)),
-            "counts.counts": StreamedTensor(dtype("count", words.counts), entries, parts("counts", words.counts)),
+            "counts.lengths": streamed("lengths", "length", rows, rest),
+            "counts.labels": streamed("labels", "label", entries),
+            "counts.counts": streamed("counts", "count", entries),
         }
+
+
+def _joined(
+    dtype: np.dtype[Any], length: int, before: Array, between: Callable[[], Iterator[Array]], after: Array
+) -> StreamedTensor:
+    """A tensor of three parts, of which the second is on disk."""
+
+    def read() -> Iterator[Array]:
+        yield before
+        yield from between()
+        yield after
+
+    return StreamedTensor(dtype, length, read)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,19 +52,13 @@ from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows
 from corate.training.options import Empirical, Method, resolve_method
-from corate.training.source import FittedModel, RunContext, Source, Streams, TrainingData, filled_rows
+from corate.training.source import FittedModel, RunContext, Source, TrainingData, filled_rows
 from corate.types import Ids
 
-__all__ = [
-    "BACKOFF_PRESETS",
-    "POOLED_FULL_LABELS",
-    "EmpiricalTraining",
-    "backoff_model",
-    "fit",
-    "given_parameters",
-    "pooled_model",
-    "rebuild",
-]
+if TYPE_CHECKING:
+    from corate.training.disk import BackoffStreams
+
+__all__ = ["backoff_model", "fit", "pooled_model", "rebuild"]
 
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
@@ -94,7 +88,7 @@ class Trial:
     settings: dict[str, Any]
     accuracy: float | None
     log_loss: float | None
-    build: Callable[[], tuple[ChainModel, Streams | None]]
+    build: Callable[[], tuple[ChainModel, BackoffStreams | None]]
 
 
 class EmpiricalTraining:
@@ -136,7 +130,7 @@ class EmpiricalTraining:
 
     # -- training ------------------------------------------------------------------------------------------------
 
-    def train(self) -> tuple[ChainModel, Counts, dict[str, Any], Streams | None]:
+    def train(self) -> tuple[ChainModel, Counts, dict[str, Any], BackoffStreams | None]:
         """Train; returns the model, its counts, a record of what was chosen and measured, and what stays on disk."""
         if self.pooled and self.n_labels > MOST_POOLED_LABELS:
             raise DataError(
@@ -150,9 +144,7 @@ class EmpiricalTraining:
         self.counted.release_held_out()
         self.context.progress(ProgressEvent("building the model"))
         model, streams = best.build()
-        counts = self.counts
-        counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
-        return model, counts, record | self.counted.described(), streams
+        return model, self.counts.padded(), record | self.counted.described(), streams
 
     @cached_property
     def _word_pairs(self) -> WordPairCounts | None:
@@ -189,7 +181,7 @@ class EmpiricalTraining:
         return {"tokens": tokens, "ladders": measured}
 
     def _choice(self, preset: BackoffPreset, tuned: TunedBackoff) -> Trial:
-        def build() -> tuple[ChainModel, Streams | None]:
+        def build() -> tuple[ChainModel, BackoffStreams | None]:
             p, tables = tuned.parameters, self.counted.all_tables(preset)
             model = backoff_model(self.counts, preset, p, self.word or "", self.method.all_labels, tables)
             return model, self.source.streamed(self.counted, preset, p, model)
@@ -247,7 +239,7 @@ class EmpiricalTraining:
             correct.append(is_correct)
             losses.append(loss)
 
-        def build() -> tuple[ChainModel, Streams | None]:
+        def build() -> tuple[ChainModel, BackoffStreams | None]:
             every = self.method.all_labels
             return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, every), None
 
@@ -331,12 +323,12 @@ def pooled_model(
         return ChainModel(counts.labels, edges, weights, bias, all_labels=every)
     if n_labels <= POOLED_FULL_LABELS:
         p = replace(p, threshold=1e-6, cap=POOLED_FULL_LABELS)
-    ladder = backoff_model(counts, DEFAULT, p, word, every)
+    backoff = backoff_model(counts, DEFAULT, p, word, every)
     return replace(
-        ladder.with_row_weight(pool.backoff),
+        backoff.with_row_weight(pool.backoff),
         edges=edges,
         bias=bias,
-        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.backoff)),
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(backoff.weights.scaled(pool.backoff)),
         floor=FLOOR * pool.backoff,
     )
 

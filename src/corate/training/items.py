@@ -1,14 +1,20 @@
-"""Sentences as training items: the arrays of the native ``Chains``, and what stochastic passes need to know of them."""
+"""Sentences as training items, in memory or on disk: what trainings of weights have in common, and what passes visit.
+
+Items of whole sentences are arrays of the native ``Chains``; items of separate training are tokens, for the native
+``Nodes``. Pairs are fitted on cross-fitted node probabilities, so the sentences of a corpus are in two halves, in
+blocks. Large corpora are visited piece by piece (see :mod:`corate.optimize.pieces`), and each piece of tokens has
+sentences of one half. On disk there is a file for each piece; while steps are made for one, the next one is read.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,41 +24,44 @@ from corate.counting.counts import Tokens, TokenStore
 from corate.counting.pooling import Candidates, Features
 from corate.counting.stored_tokens import StoredTokens
 from corate.features.vocabulary import Vocabulary
+from corate.io.tensor_file import TensorFile
 from corate.label_pairs import LabelPairs
-from corate.optimize.checkpoint import digest_of
+from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.pieces import Numbers, Pieces, PiecesInMemory, cut_into_pieces, order_of_pass, parts_of_piece
+from corate.optimize.tuning import Results, coordinate_search
+from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of, take_rows
 from corate.types import F32, Csr, Ids, Offsets
 
 if TYPE_CHECKING:
     from corate.training.chains import ChainTraining
+    from corate.training.choices import Parameters
+    from corate.training.disk import OnDisk
     from corate.training.separate import Sample, SeparateTraining
+    from corate.training.source import RunContext
 
 __all__ = [
     "IN_MEMORY",
-    "InMemory",
+    "TUNING_TOKENS",
     "ItemArrays",
     "ItemStore",
     "Items",
     "NodeItems",
     "Numbers",
-    "PieceFiles",
     "Problem",
-    "StepsOf",
     "Storage",
     "StoredItems",
     "StoredNodes",
-    "StoredPieces",
+    "WeightTraining",
     "edge_features",
     "edge_rows",
     "edge_slots",
     "halves_of",
-    "native_nodes",
-    "pieces_of_half",
-    "split_by_half",
 ]
 
 
+#: The number of tokens that tuning trains and evaluates on.
+TUNING_TOKENS = 40_000
 #: The function of the native items that makes the steps of a pass, or the items themselves.
 StepsOf = Callable[[Any], Any]
 
@@ -70,41 +79,6 @@ class ItemArrays:
     edges: Csr | None
     sentence_weights: F32 | None = None
     pruned_gold: Numbers | None = None  # labels that pruning lost, as in `Candidates`
-
-
-class ItemStore(Protocol):
-    """What a stochastic run needs of its training items."""
-
-    @property
-    def chains(self) -> Any:
-        """Makes steps for sentences from anywhere in the corpus."""
-        ...
-
-    @property
-    def sentences(self) -> Numbers:
-        """The numbers of the sentences to visit."""
-        ...
-
-    @property
-    def pruned_gold(self) -> Numbers | None:
-        """The labels that pruning lost, as in `Candidates`; None without pruning."""
-        ...
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs."""
-        ...
-
-    def edge_visits(self, features: int) -> Numbers:
-        """How often each of the edge features occurs."""
-        ...
-
-    def in_pieces(self, seed: int, steps_of: StepsOf) -> Pieces | None:
-        """The pieces of a large corpus; None for a small one."""
-        ...
-
-    def digest(self, initial: F32) -> str:
-        """A hash of the items and the initial weights."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,16 +124,59 @@ class Items:
         return digest_of((*arrays.features, tokens.labels, tokens.offsets, tokens.weights, initial, arrays.base))
 
 
-class Storage(Protocol):
-    """Where the items of a training are: in memory, or on disk (`corate.training.disk.OnDisk`)."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightTraining:
+    """What trainings of weights have in common: where they start, their parameters, and all tokens with their weights.
 
-    def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
-        """All sentences as items, and the training on them, which may have no weights of rare features."""
-        ...
+    A subclass has `arrays`, which makes items of tokens, and `trial`, which fits some and tests on others.
+    """
 
-    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems]:
-        """The same for the node model of all tokens."""
-        ...
+    method: Any
+    start: Any
+    context: RunContext
+    storage: Storage
+    p: Parameters
+    tokens: TokenStore
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    #: The options that can be tuned, and the factors of their steps.
+    STEPS: ClassVar[Mapping[str, float]] = {}
+
+    @property
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
+        slots: LabelRows = self.start.slots if self.frequent_slots is None else self.frequent_slots
+        return slots
+
+    def trial(self, learn: Tokens, held_out: Tokens) -> Results:
+        """What is correct on held-out tokens, with weights that are fitted to others."""
+        raise NotImplementedError
+
+    def tuned(self) -> Any:
+        """Tune the prior, the weight of the base scores and the cutoff: fit half of a sample, test on the other."""
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
+        learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
+
+        def changed(p: Parameters) -> WeightTraining:
+            return replace(self, p=p.changed(cutoff=max(1, round(p.cutoff))))
+
+        def report(done: float) -> None:
+            self.context.progress(ProgressEvent("tuning", done))
+
+        free = {name: step for name, step in self.method.tunable(self.STEPS).items() if getattr(self.p, name) > 0}
+        weights, change = held_out.as_sentences(), type(self.p).changed
+        return changed(
+            coordinate_search(lambda p: changed(p).trial(learn, held_out), self.p, free, report, weights, change)[0]
+        )
+
+    def checkpoint(self, **identity: Any) -> Checkpoint | None:
+        """Where the state of the run is kept after each pass, if it is. A run resumes only if all this is the same."""
+        if self.method.checkpoint is None:
+            return None
+        templates = [str(t) for t in self.start.vocabulary.templates]
+        common = {"method": self.method.name, "optimizer": self.method.optimizer, "settings": self.p.fingerprint}
+        identity |= {**common, "seed": self.context.seed, "templates": templates}
+        return Checkpoint(TensorFile(self.method.checkpoint), identity)
 
 
 class InMemory:
@@ -175,6 +192,11 @@ class InMemory:
 
 
 IN_MEMORY = InMemory()
+#: Where the items of a training are.
+Storage: TypeAlias = "InMemory | OnDisk"
+#: What passes over whole sentences need of their items, and passes over nodes of theirs.
+ItemStore: TypeAlias = "Items | StoredItems"
+NodeItems: TypeAlias = "Problem | StoredNodes"
 
 
 def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
@@ -218,36 +240,6 @@ def edge_slots(
 
 #: The number of blocks of neighbouring sentences, which belong to the two halves in turn.
 BLOCKS = 20
-
-
-class NodeItems(Protocol):
-    """What stochastic passes over nodes need of the tokens. ``half`` restricts them to one half: 0 or 1."""
-
-    @property
-    def sample(self) -> Sample | None:
-        """The sentences that pairs are fitted on, and their node model, if they are known already."""
-        ...
-
-    @property
-    def nodes(self) -> Any:
-        """Makes steps for tokens from anywhere in the corpus, if it is not in pieces. It has the number of weights."""
-        ...
-
-    def items(self, half: int | None) -> Numbers:
-        """The numbers of the tokens to visit."""
-        ...
-
-    def visits(self, features: int) -> Numbers:
-        """How often each of the features occurs, in both halves."""
-        ...
-
-    def in_pieces(self, seed: int, half: int | None) -> Pieces | None:
-        """The pieces of a large corpus; None for a small one."""
-        ...
-
-    def arrays(self) -> Iterable[NDArray[Any] | None]:
-        """The arrays that the fit depends on, for a hash."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -480,10 +472,10 @@ class StoredItems(Stored):
         """The native items of a piece."""
         return self.training.chains(self.arrays(piece))
 
-    # -- a stochastic run: see ItemStore ---------------------------------------------------------------------------
+    # -- a stochastic run: see `ItemStore` ---------------------------------------------------------------------------
 
     @property
-    def chains(self) -> StoredItems:
+    def chains(self) -> Any:
         """Makes steps for sentences from anywhere in the corpus."""
         return self
 
@@ -580,7 +572,7 @@ class StoredNodes(Stored):
     # -- a stochastic run: see NodeItems -------------------------------------------------------------------------
 
     @property
-    def nodes(self) -> StoredNodes:
+    def nodes(self) -> Any:
         """Has the number of weights. Steps are made by the pieces."""
         return self
 

@@ -153,9 +153,11 @@ class Method:
         return {known.name: known.default if value is None else value for known, value in values}
 
     def numbers(self) -> dict[str, Any]:
-        """The options whose values are numbers, as `given`."""
+        """The options whose values are numbers, as `given`. Those that users ask for most come first."""
         given, numeric = self.given(), ("number", "integer")
-        return {name: given[name] for name, known in options_of(type(self)).items() if known.kind in numeric}
+        names = [name for name, known in options_of(type(self)).items() if known.kind in numeric]
+        first = [name for name in ("c2", "sigma2", "edge_sigma2", "rate", "passes") if name in names]
+        return {name: given[name] for name in dict.fromkeys([*first, *names])}
 
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""
@@ -580,7 +582,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     optimizer: str = usually("adagrad", choices=("adagrad",))
     c2: float | None = usually(unset="0.5 (1 for the base pooled, 2 with parts)")
     rate: float | None = usually(unset="0.06 to 0.12; 0.15 without words and for the bases paper, none and separate")
-    passes: int | None = usually(unset="2 or 3 (3 to 9 for the bases paper, none and separate)")
+    passes: int | None = usually(unset="2 to 4 (3 to 9 for the bases paper, none and separate)")
     temper: float | None = usually(unset="0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)")
     edge: float = usually(0.75)
 

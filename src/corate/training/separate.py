@@ -10,29 +10,30 @@ half of the corpus scores the other half.
 
 With ``joint`` coupling both models are those of the paper: the pair model is softmax(A f_i + B f_i+1 + T), independent
 of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to their optimum.
+
+The kernels are ``native/training/maxent.cpp`` and ``native/training/pairs.cpp``.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
 from corate.counting.backoff import BackoffTables
-from corate.counting.counts import Counts, PairCounts, Tokens, TokenStore
+from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.counting.rates import edge_scores
 from corate.errors import FeatureError
-from corate.features.vocabulary import Vocabulary
-from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
-from corate.optimize.checkpoint import Checkpoint, digest_of
+from corate.optimize.checkpoint import digest_of
 from corate.optimize.passes import Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
@@ -40,17 +41,27 @@ from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.choices import Parameters, separate_parameters
 from corate.training.initial_scores import InitialScoresFromCounts
-from corate.training.items import IN_MEMORY, NodeItems, Numbers, Problem, Storage, edge_features, edge_slots, halves_of
+from corate.training.items import (
+    IN_MEMORY,
+    TUNING_TOKENS,
+    NodeItems,
+    Numbers,
+    Problem,
+    Storage,
+    WeightTraining,
+    edge_features,
+    edge_slots,
+    halves_of,
+)
 from corate.training.options import Separate
 from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
-__all__ = ["PAIR_TOKENS", "PairFactors", "Sample", "SeparateTraining", "fit"]
+__all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
 
 
-#: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
+#: The number of tokens that pairs are fitted on.
 PAIR_TOKENS = 120_000
-TUNING_TOKENS = 40_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +101,14 @@ class Coupled:
     exhausted: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class SeparateTraining:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeparateTraining(WeightTraining):
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
     method: Separate
     start: InitialScoresFromCounts
-    context: RunContext
-    storage: Storage
-    p: Parameters
-    tokens: TokenStore  # all tokens, with their weights
-    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
 
     @classmethod
     def of(
@@ -113,12 +121,8 @@ class SeparateTraining:
         """Choose the parameters."""
         p = separate_parameters(method, start.counts.tokens, start.base)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
-        return cls(method, start, context or RunContext(), storage, p, tokens)
-
-    @property
-    def slots(self) -> LabelRows:
-        """The (feature, column) pairs that have a weight, as in `InitialScores`."""
-        return self.start.slots if self.frequent_slots is None else self.frequent_slots
+        context = context or RunContext()
+        return cls(method=method, start=start, context=context, storage=storage, p=p, tokens=tokens)
 
     @property
     def counts(self) -> Counts:
@@ -173,8 +177,8 @@ class SeparateTraining:
         held_out = self._held_out_problem() if main else None
         store = None
         if main and self.method.checkpoint is not None:
-            store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(problem, held_out))
-
+            data = digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays()))
+            store = self.checkpoint(base=self.start.base, slots=problem.nodes.size, data=data)
         return make_passes(
             run,
             passes,
@@ -202,18 +206,6 @@ class SeparateTraining:
         """The node model of the held-out sentences that the user gave, None without any."""
         held_out = self.start.held_out_set()
         return None if held_out is None else self.arrays(held_out.tokens, held_out.tables, training=False)
-
-    def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
-        """What must be the same to resume from a checkpoint: settings and data."""
-        return {
-            "optimizer": self.method.optimizer,
-            "settings": self.p.fingerprint,
-            "base": self.start.base,
-            "seed": self.context.seed,
-            "templates": [str(t) for t in self.counts.vocabulary.templates],
-            "slots": problem.nodes.size,
-            "data": digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays())),
-        }
 
     def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> Fitted:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
@@ -272,7 +264,7 @@ class SeparateTraining:
             try:
                 if self.method.coupling == "joint":
                     assert isinstance(problem, Problem)
-                    node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, nodes.weights)
+                    node, edges, extra, exhausted = self.joint_pairs(problem, self.start.slots, nodes.weights)
                     return Coupled(node, edges, extra, self.p, exhausted=nodes.exhausted or exhausted)
                 p, edges, extra, cross_fitted = self._given_nodes(problem, *(problem.sample or self.sample(problem)))
                 held_out = self._coupling_sample(cross_fitted, nodes.weights)
@@ -288,27 +280,11 @@ class SeparateTraining:
         """Edge scores from counts, for a run that was stopped before its pairs were fitted."""
         return edge_scores(self.counts.pairs, self.n_labels, k=0.5, weight=0.75).dense()
 
-    def tuned(self) -> SeparateTraining:
-        """Tune sigma2, the weight of the base scores and the cutoff: fit on half of a sample, test on the other."""
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
-
-        def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
-            training, tables = replace(self, p=p), self.start.tables()
-            problem = training.arrays(learn, tables, training=True)
-            weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
-            return _correct_nodes(training.arrays(held_out, tables, training=True), weights, self.context.threads)
-
-        steps = (
-            {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        )
-        free, weights = self.method.tunable(steps), held_out.as_sentences()
-
-        def report(done: float) -> None:
-            self.context.progress(ProgressEvent("tuning", done))
-
-        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights, Parameters.changed)
-        return replace(self, p=found.changed(cutoff=max(1, round(found.cutoff))))
+    def trial(self, learn: Tokens, held_out: Tokens) -> NDArray[np.bool_]:
+        """Which held-out tokens are correct, with nodes that are fitted to others."""
+        tables = self.start.tables()
+        weights = self.fit_nodes(self.arrays(learn, tables, training=True), self.p.half_passes, "tuning").weights
+        return _correct_nodes(self.arrays(held_out, tables, training=True), weights, self.context.threads)
 
     def _given_nodes(
         self, problem: NodeItems, sentences: Numbers, chosen: Problem
@@ -325,7 +301,7 @@ class SeparateTraining:
         sample = self.start.sample(self.tokens, PAIR_TOKENS)
         if self.method.tune and len(sample) > 1:
             p = self._tuned_pairs(*(cross_fitted.take(sample[k::2]) for k in (0, 1)))
-        edges, extra = self._pairs(p).given_nodes(*cross_fitted.take(sample))
+        edges, extra = replace(self, p=p).pairs_given_nodes(*cross_fitted.take(sample))
         return p, edges, extra, cross_fitted
 
     def sample(self, problem: NodeItems) -> Sample:
@@ -334,18 +310,13 @@ class SeparateTraining:
         sentences = distinct(np.concatenate(samples))
         return sentences, self._part(problem, sentences)
 
-    def _pairs(self, p: Parameters) -> PairFactors:
-        return PairFactors(
-            self.method, self.n_labels, self.counts.vocabulary, self.start.edge_templates, p, self.context
-        )
-
     def _tuned_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
     ) -> Parameters:
         """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
 
         def correct_tokens(p: Parameters) -> NDArray[np.bool_]:
-            return self._correct(*held_out, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
+            return self._correct(*held_out, *replace(self, p=p).pairs_given_nodes(*learn), p.coupling_weight)
 
         steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         if not steps:
@@ -398,34 +369,9 @@ class SeparateTraining:
         best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
         return np.asarray(best == tokens.labels)
 
+    # -- pairs ---------------------------------------------------------------------------------------------------
 
-def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
-    """Which tokens the node model alone labels correctly."""
-    log_p = problem.nodes.posteriors(weights, True, threads)
-    best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
-    gold = problem.candidates.find(problem.tokens.labels)
-    return np.asarray((gold >= 0) & (log_p[gold] >= best))
-
-
-def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
-    """Count the corpus, then fit its factors."""
-    start = InitialScoresFromCounts.of(method, data, context)
-    model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
-    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
-
-
-@dataclass(frozen=True, eq=False)
-class PairFactors:
-    """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
-
-    method: Separate
-    n_labels: int
-    vocabulary: Vocabulary
-    uses: NDArray[np.bool_]
-    p: Parameters
-    context: RunContext
-
-    def given_nodes(
+    def pairs_given_nodes(
         self, tokens: Tokens, candidates: Candidates, scores: F32
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
@@ -439,7 +385,7 @@ class PairFactors:
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and the weights of edge features together, by stochastic passes that start from T."""
-        found = edge_slots(tokens, self.vocabulary, self.uses, self.n_labels)
+        found = edge_slots(tokens, self.counts.vocabulary, self.start.edge_templates, self.n_labels)
         if found is None:
             return start, SparseRows()
         slots, features, visits = found
@@ -467,13 +413,13 @@ class PairFactors:
     def _passes(self, run: AdaGrad, passes: int) -> F32:
         return make_passes(run, passes, "fitting the pairs", self.context.progress, keep=False).weights
 
-    def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
+    def joint_pairs(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
 
         Also returns whether L-BFGS reached the maximum number of iterations before it converged.
         """
         pairs = LabelPairs(self.n_labels)
-        observed = edge_slots(problem.tokens, self.vocabulary, self.uses, self.n_labels)
+        observed = edge_slots(problem.tokens, self.counts.vocabulary, self.start.edge_templates, self.n_labels)
         if problem.values is not None:
             raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)
@@ -490,7 +436,7 @@ class PairFactors:
         )
         exhausted = False
         if self.method.optimizer == "lbfgs":
-            fitted = self._fit_exactly(model)
+            fitted = self._fit_pairs_exactly(model)
             weights, exhausted = fitted.weights, fitted.exhausted
         else:
             shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
@@ -507,7 +453,7 @@ class PairFactors:
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
         return a + b - nodes, table.reshape(pairs.shape), extra, exhausted
 
-    def _fit_exactly(self, model: _native.Pairs) -> Fitted:
+    def _fit_pairs_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
         return make_iterations(
             lambda weights: model.objective(weights, self.p.penalty.strength, self.context.threads),
@@ -517,3 +463,18 @@ class PairFactors:
             iterations=self.method.iterations,
             keep=False,
         )
+
+
+def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
+    """Which tokens the node model alone labels correctly."""
+    log_p = problem.nodes.posteriors(weights, True, threads)
+    best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
+    gold = problem.candidates.find(problem.tokens.labels)
+    return np.asarray((gold >= 0) & (log_p[gold] >= best))
+
+
+def fit(method: Separate, data: TrainingData, context: RunContext) -> FittedModel:
+    """Count the corpus, then fit its factors."""
+    start = InitialScoresFromCounts.of(method, data, context)
+    model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
+    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))

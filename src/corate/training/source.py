@@ -2,6 +2,8 @@
 
 Choices of training depend on facts: labels, words by label, the costs of lattices. Each fact is found once.
 :class:`MemorySource` has a corpus in memory, :class:`~corate.training.disk.DiskSource` a corpus on disk.
+
+`TrainingData` and `RunContext` are what the function ``fit`` of a method gets, `FittedModel` is what it returns.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,6 @@ from corate.features.ready_made import Bins, FeatureFunction, refuse_too_large_v
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import Atom, Template, WordFunction, usual_name
 from corate.features.vocabulary import Vocabulary
-from corate.io.tensor_file import StreamedTensor
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ignore_progress
@@ -36,14 +37,17 @@ from corate.training.choices import LatticeCosts
 from corate.training.items import IN_MEMORY, Storage
 from corate.types import F64, Ids
 
+if TYPE_CHECKING:
+    from corate.training.disk import BackoffStreams
+
 __all__ = [
     "FittedModel",
     "MemorySource",
     "Presets",
+    "ReadSource",
     "RunContext",
     "Scaling",
     "Source",
-    "Streams",
     "TrainingData",
     "filled_rows",
     "ready_made",
@@ -54,34 +58,37 @@ __all__ = [
 Presets = tuple[BackoffPreset, ...]
 
 
-class Streams(Protocol):
-    """Parts of a model file that are on disk."""
-
-    @property
-    def features(self) -> int:
-        """The number of features that are on disk."""
-        ...
-
-    def tensors(self, *, counts: bool, half: bool) -> dict[str, StreamedTensor]:
-        """The tensors by name; with the counts, and with 16 bits for a score if ``half``."""
-        ...
-
-
 class Source(ABC):
     """A labelled corpus to train on, wherever its tokens are."""
 
     columns: tuple[str, ...]  # without the labels
     word: str | None  # the column that holds the words
-    sentences: int
-    n_tokens: int
-    labels: StringTable  # all labels of the data
-    names: StringTable  # the labels of a model: those that occur, without the one that stands for unknown labels
     unknown: str | None  # the label that stands for unknown labels
     attributes: Attributes | None = None  # ready-made features
     layout: Sequence[str] = ()  # the columns of the file
     label_source: str = ""
     storage: Storage = IN_MEMORY  # of training items
     no_function = "a feature function needs the text in memory; give templates or a preset"
+
+    @property
+    @abstractmethod
+    def sentences(self) -> int:
+        """The number of sentences."""
+
+    @property
+    @abstractmethod
+    def n_tokens(self) -> int:
+        """The number of tokens."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> StringTable:
+        """All labels of the data."""
+
+    @property
+    @abstractmethod
+    def names(self) -> StringTable:
+        """The labels of a model: those that occur, without the one that stands for unknown labels."""
 
     @abstractmethod
     def strings(self, column: str) -> StringTable:
@@ -150,7 +157,7 @@ class Source(ABC):
 
     def streamed(
         self, counted: CountedCorpus, preset: BackoffPreset, p: BackoffParameters, model: ChainModel
-    ) -> Streams | None:
+    ) -> BackoffStreams | None:
         """The parts of the file of a back-off's model that stay on disk; None if it is all in memory."""
         return None
 
@@ -164,7 +171,16 @@ class Source(ABC):
         }
 
 
-class MemorySource(Source):
+class ReadSource(Source):
+    """A corpus that has been read, in memory or on disk: its size and its labels are known."""
+
+    sentences: int = 0
+    n_tokens: int = 0
+    labels: StringTable = StringTable.intern([])[0]
+    names: StringTable = labels
+
+
+class MemorySource(ReadSource):
     """A corpus in memory. ``named`` are its labels and the ids of its tokens, if they are known.
 
     >>> source = MemorySource(Corpus.from_sentences([[("the", "DET"), ("dog", "?")]]), unknown="?")
@@ -304,7 +320,7 @@ class FittedModel:
     record: dict[str, Any]
     n_features: int
     counts: Counts | None = None
-    streams: Streams | None = None
+    streams: BackoffStreams | None = None
 
 
 def filled_rows(offsets: NDArray[np.int64]) -> int:

@@ -1,4 +1,8 @@
-"""Training, from text to a tagger: the functions that users call, and `train_on`, which all of them use."""
+"""Training from beginning to end: `train`, `train_file` and `update`, and `train_on`, by which all methods are trained.
+
+Text in a file that fits into the memory limit is read and trained on as by `train`. Larger text is read in pieces, and
+stored on disk as ids (:mod:`corate.training.disk`). The model is the same.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,6 @@ from corate.training.source import (
     RunContext,
     Scaling,
     Source,
-    Streams,
     TrainingData,
     filled_rows,
     ready_made,
@@ -49,10 +52,10 @@ from corate.training.source import (
 
 if TYPE_CHECKING:
     from corate.corpus.stored_corpus import StoredCorpus
+    from corate.training.disk import BackoffStreams
 
 __all__ = [
     "Trained",
-    "default_features",
     "prepare",
     "reporter",
     "save_trained",
@@ -61,7 +64,6 @@ __all__ = [
     "train_file",
     "train_on",
     "train_stored",
-    "train_until_interrupted",
     "update",
 ]
 
@@ -285,7 +287,7 @@ class Trained:
     """A trained tagger, and the parts of its file that stay on disk; None if it is all in memory."""
 
     tagger: Tagger
-    streams: Streams | None = None
+    streams: BackoffStreams | None = None
 
     @property
     def record(self) -> dict[str, Any]:
@@ -396,7 +398,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         model = model.scaled(1 / temperature)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelError(f"the record of this model is incomplete ({error!r}); train it again") from error
-    counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
+    counts = counts.padded()
     record = tagger.record | {
         "sentences": counts.sentences,
         "tokens": counts.tokens,

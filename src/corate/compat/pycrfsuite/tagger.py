@@ -8,17 +8,17 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corate.compat.pycrfsuite.dump import ParsedDump, dump_lines, parsed_dump
 from corate.corpus.attributes import FeatureSentence, ItemSequence
-from corate.io.atomic import replacing
-from corate.model import archive, crfsuite
-from corate.model.crfsuite import file as crfsuite_file
-from corate.model.lattice import Lattice
-from corate.model.tagger import Tagger as Model
+
+# The model is imported when a file is opened, so that programs which import this class start quickly.
+if TYPE_CHECKING:
+    from corate.compat.pycrfsuite.dump import ParsedDump
+    from corate.model.lattice import Lattice
+    from corate.model.tagger import Tagger as Model
 
 __all__ = ["Tagger"]
 
@@ -42,20 +42,19 @@ class Tagger:
 
         Raises OSError if the file cannot be read, and ValueError if it is no model or a damaged one.
         """
+        from corate.model import archive, crfsuite
+
         path = os.fspath(name)
-        with open(path, "rb") as file:
-            start = file.read(crfsuite_file.HEADER_SIZE)
-        model = archive.load(path)
-        return self._opened(model, _header(start))
+        header = crfsuite.header(path)
+        return self._opened(archive.load(path), header)
 
     def open_inmemory(self, value: bytes) -> closing[Tagger]:
         """Open a model that is given as the bytes of its file."""
         if not isinstance(value, bytes):
             raise TypeError(f"the model must be given as bytes, not as {type(value).__name__}")
-        if not value.startswith(crfsuite_file.MAGIC):
-            return self._opened(archive.from_bytes(value), None)
-        model = crfsuite.tagger_of(crfsuite_file.decode(np.frombuffer(value, np.uint8)))
-        return self._opened(model, _header(value[: crfsuite_file.HEADER_SIZE]))
+        from corate.model import archive, crfsuite
+
+        return self._opened(archive.from_bytes(value), crfsuite.header(value))
 
     @classmethod
     def of(cls, model: Model) -> Tagger:
@@ -144,12 +143,17 @@ class Tagger:
 
     def info(self) -> ParsedDump:
         """The labels, attributes and weights of the model."""
+        from corate.compat.pycrfsuite.dump import parsed_dump
+
         if self._model is None:
             raise RuntimeError("Tagger is closed")
         return parsed_dump(self._model, self._header)
 
     def dump(self, filename: str | os.PathLike[str] | None = None) -> None:
         """Write the content of the model as text to a file, or to standard output."""
+        from corate.compat.pycrfsuite.dump import dump_lines
+        from corate.io.atomic import replacing
+
         lines = dump_lines(self.info())
         if filename is None:
             sys.stdout.writelines(lines)
@@ -189,12 +193,6 @@ class _Sequence:
     def probability(self, labels: list[int]) -> float:
         score = self.lattice.path_score(0, np.array(labels, dtype=np.int32))
         return math.exp(min(score - self._log_z, 0.0))
-
-
-def _header(start: bytes) -> dict[str, str] | None:
-    """The header of a CRFsuite file from its first bytes; None for other files."""
-    is_crfsuite = start.startswith(crfsuite_file.MAGIC)
-    return crfsuite_file.header_of(np.frombuffer(start, np.uint8)) if is_crfsuite else None
 
 
 def _label_id(known: dict[str, int], label: str) -> int:

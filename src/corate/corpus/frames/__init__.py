@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 if TYPE_CHECKING:
     from corate.corpus.frames.tables import Numbered, Table
     from corate.strings import StringTable
     from corate.types import F64, Ids, Offsets
 
-__all__ = ["read", "table_of", "with_columns"]
+__all__ = ["UNKNOWN_LABELS", "read", "table_of", "with_columns"]
+
+#: What to do with labels that are None or missing.
+UNKNOWN_LABELS = (
+    f"give labels that are not known a name, such as '?', and train by polish or standard with "
+    f"{Argument('unknown', '?')}"
+)
 
 
 def table_of(frame: Any) -> Table:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from corate.corpus.frames import UNKNOWN_LABELS
 from corate.corpus.frames.arrow import Lists, interned, is_utf8
 from corate.display import counted
 from corate.errors import DataError
@@ -172,9 +173,9 @@ def read_table(
     """
     arrays = {name: table.column(column) for name, column in columns.items()}
     if sentence is not None:
-        read = {name: interned(_texts(table, columns[name], array)) for name, array in arrays.items()}
+        read = {name: interned(_texts(table, columns[name], array, name)) for name, array in arrays.items()}
         return read, _sentence_offsets(table, [sentence] if isinstance(sentence, str) else list(sentence))
-    lists = {name: _lists(table, columns[name], array) for name, array in arrays.items()}
+    lists = {name: _lists(table, columns[name], array, name) for name, array in arrays.items()}
     first, *others = lists
     for name in others:
         differ = np.flatnonzero(lists[name].lengths != lists[first].lengths)
@@ -188,7 +189,7 @@ def read_table(
     return {name: own.interned(rows) for name, own in lists.items()}, lists[first].offsets
 
 
-def _texts(table: Table, column: str, array: Any) -> Any:
+def _texts(table: Table, column: str, array: Any, name: str) -> Any:
     """The strings of a column with a row for each token."""
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if _is_list(kind):
@@ -199,14 +200,14 @@ def _texts(table: Table, column: str, array: Any) -> Any:
     if not _is_text(kind) and not pa.types.is_null(kind):
         raise DataError(f"column {column!r} has values of the type {kind}, not text; convert it with {table.as_text()}")
     texts = array.cast(pa.large_string())  # a dictionary may have a null
-    _refuse_nulls(table, column, texts.is_null())
+    _refuse_nulls(table, column, texts.is_null(), name)
     if not is_utf8(texts):
         row = next(row for row in range(len(texts)) if not is_utf8(texts.slice(row, 1)))
         raise DataError(f"column {column!r}, {table.place(row)}: the text is not UTF-8; decode it first")
     return texts
 
 
-def _lists(table: Table, column: str, array: Any) -> Lists:
+def _lists(table: Table, column: str, array: Any, name: str) -> Lists:
     """The lists of a column with a row for each sentence."""
     if not _is_list(array.type) and not pa.types.is_null(array.type):
         raise DataError(
@@ -216,9 +217,9 @@ def _lists(table: Table, column: str, array: Any) -> Lists:
     inner = array.type.value_type if _is_list(array.type) else array.type
     if not _is_text(inner) and not pa.types.is_null(inner):
         raise DataError(f"column {column!r} has lists of the type {inner}, not lists of text; convert them first")
-    _refuse_nulls(table, column, array.is_null())
+    _refuse_nulls(table, column, array.is_null(), name)
     lists = Lists.of(array.cast(pa.large_list(pa.large_string())))
-    _refuse_nulls(table, column, lists.with_null, "a value of the list is missing")
+    _refuse_nulls(table, column, lists.with_null, name, "a value of the list is missing")
     bad = np.flatnonzero(lists.not_utf8())
     if len(bad):
         raise DataError(f"column {column!r}, {table.place(int(bad[0]))}: a text is not UTF-8; decode it first")
@@ -233,11 +234,12 @@ def _is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _refuse_nulls(table: Table, column: str, missing: Any, what: str = _MISSING) -> None:
+def _refuse_nulls(table: Table, column: str, missing: Any, name: str, what: str = _MISSING) -> None:
+    """Raise DataError if a value is missing; ``name`` is what the column is called in the corpus."""
     found = np.flatnonzero(np.asarray(missing))
     if not len(found):
         return
-    hint = "fill it in, or leave such rows out"
+    hint = UNKNOWN_LABELS if name == "label" else "fill it in, or leave such rows out"
     if table.kind == "pandas" and what == _MISSING:
         hint += "; if it was a word such as 'null' or 'NA' in a CSV file, read that with keep_default_na=False"
     raise DataError(f"column {column!r}, {table.place(int(found[0]))}: {what}; {hint}")

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from corate.model.crfsuite.conversion import has_suffix, load, model_of, recognised, save, tagger_of
+from corate.model.crfsuite.conversion import (
+    MAGIC,
+    from_bytes,
+    has_suffix,
+    header,
+    load,
+    model_of,
+    recognised,
+    save,
+    tagger_of,
+)
 
-__all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
+__all__ = ["MAGIC", "from_bytes", "has_suffix", "header", "load", "model_of", "recognised", "save", "tagger_of"]

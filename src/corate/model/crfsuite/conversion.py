@@ -21,12 +21,13 @@ from corate.io import tensor_file
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.crfsuite import file as crfsuite_file
+from corate.model.crfsuite.cqdb import FileBytes
 from corate.model.crfsuite.file import MAGIC, CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows, offsets_of
 from corate.types import F32, F64
 
-__all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
+__all__ = ["MAGIC", "from_bytes", "has_suffix", "header", "load", "model_of", "recognised", "save", "tagger_of"]
 
 
 def has_suffix(path: str | os.PathLike[str]) -> bool:
@@ -51,9 +52,33 @@ def recognised(path: str | os.PathLike[str]) -> bool:
 
 def load(path: str | os.PathLike[str], function: FeatureFunction | None = None) -> Tagger:
     """Read the tagger of a CRFsuite file. Raises ModelError, with the path, if it cannot be used."""
-    content = tensor_file.content_of(os.fspath(path), False)
     with placed(file=os.fspath(path)):
-        return tagger_of(crfsuite_file.decode(content), function)
+        try:
+            with open(path, "rb") as file:
+                model = crfsuite_file.decode(FileBytes(file))
+        except OSError as error:
+            raise ModelError(f"the model cannot be read ({error.strerror or error})") from error
+        return tagger_of(model, function)
+
+
+def from_bytes(data: bytes, function: FeatureFunction | None = None) -> Tagger:
+    """The tagger in the bytes of a CRFsuite file. Raises ModelError if they cannot be used."""
+    return tagger_of(crfsuite_file.decode(np.frombuffer(data, np.uint8)), function)
+
+
+def header(model: str | bytes) -> dict[str, str] | None:
+    """The header of a CRFsuite file, given by its path or its bytes, as text; None for other files.
+
+    Raises OSError if the file cannot be read.
+    """
+    start = model[: crfsuite_file.HEADER_SIZE] if isinstance(model, bytes) else _start_of(model)
+    complete = start.startswith(MAGIC) and len(start) == crfsuite_file.HEADER_SIZE
+    return crfsuite_file.header_of(np.frombuffer(start, np.uint8)) if complete else None
+
+
+def _start_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(crfsuite_file.HEADER_SIZE)
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], bias: str | None = None) -> int:

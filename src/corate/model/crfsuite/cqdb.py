@@ -11,19 +11,22 @@ slots on. The hash is Bob Jenkins's lookup3 (2006) with the initial value 0.
 
 from __future__ import annotations
 
+import mmap
+import os
 import struct
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import _native
 from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
 from corate.io.tensor_file import unpack_table
 from corate.rows import offsets_of
 
-__all__ = ["Bytes", "check_size", "chunk_at", "hash_strings", "pack", "read", "refuse", "words_at"]
+__all__ = ["Bytes", "FileBytes", "check_size", "chunk_at", "hash_strings", "pack", "read", "refuse", "words_at"]
 
 Bytes = NDArray[np.uint8]
 
@@ -45,12 +48,28 @@ def check_size(size: int) -> None:
         raise ModelError("the model is too large for a CRFsuite file, which has 4 GiB at most; save it as .corate")
 
 
-def chunk_at(content: Bytes, start: int, name: bytes, least: int) -> Bytes:
+class FileBytes:
+    """The bytes of a file. Those of a slice are mapped when it is asked for, so that the whole is never in memory."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._size = file, os.fstat(file.fileno()).st_size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> Bytes:
+        start, end, _ = part.indices(self._size)
+        before = start % mmap.ALLOCATIONGRANULARITY
+        mapped = mmap.mmap(self._file.fileno(), end - start + before, access=mmap.ACCESS_READ, offset=start - before)
+        return np.frombuffer(mapped, np.uint8, offset=before)
+
+
+def chunk_at(content: Bytes | FileBytes, start: int, name: bytes, least: int) -> Bytes:
     """The chunk of the file that starts with its name and its size, which is at least ``least`` bytes."""
     shown = name.decode()
     if not 0 <= start <= len(content) - least:
         refuse(f"its part {shown} starts at byte {start}, the file has {counted(len(content), 'byte')}")
-    found, size = struct.unpack_from("<4sI", content.data, start)
+    found, size = struct.unpack_from("<4sI", content[start : start + 8].data)
     if found != name:
         refuse(f"byte {start} is not the start of its part {shown}")
     if not least <= size <= len(content) - start:
@@ -60,12 +79,18 @@ def chunk_at(content: Bytes, start: int, name: bytes, least: int) -> Bytes:
 
 def words_at(content: Bytes, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """The 32-bit numbers at these places, which must be inside the content."""
-    parts = (content[places + i].astype(np.int64) << (8 * i) for i in range(4))
-    return np.asarray(sum(parts, np.zeros(len(places), np.int64)))
+    if not len(places):
+        return np.zeros(0, np.int64)
+    from_each_byte: NDArray[np.uint32] = np.ndarray(len(content) - 3, "<u4", content.data, strides=(1,))
+    found: NDArray[np.int64] = from_each_byte[places].astype(np.int64)
+    return found
 
 
-def read(content: Bytes, start: int, count: int, name: str) -> StringTable:
-    """The strings of the chunk at ``start``, which must be ``count``; ``name`` says in errors what they are."""
+def read(content: Bytes | FileBytes, start: int, count: int, name: str) -> StringTable:
+    """The strings of the chunk at ``start``, which must be ``count``; ``name`` says in errors what they are.
+
+    Whether they are distinct is not checked.
+    """
     chunk = chunk_at(content, start, b"CQDB", _RECORDS)
     _, size, _, order, n, backward = _HEADER.unpack_from(chunk.data)
     if order != _BYTE_ORDER:
@@ -77,20 +102,16 @@ def read(content: Bytes, start: int, count: int, name: str) -> StringTable:
     records = words_at(chunk, backward + 4 * np.arange(n))
     if int(records.max(initial=0)) > size - 9:
         refuse(f"a record of its {name} is outside of its part of the file")
-    ids, lengths = words_at(chunk, records), words_at(chunk, records + 4)
-    if not np.array_equal(ids, np.arange(n)):
+    if not np.array_equal(words_at(chunk, records), np.arange(n)):
         refuse(f"the ids of its {name} are not in order")
+    lengths = words_at(chunk, records + 4)
     ends = records + 8 + lengths  # with the NUL
     if np.any(lengths < 1) or int(ends.max(initial=0)) > size or int(lengths.sum()) > size:
         refuse(f"the lengths of its {name} do not fit")
-    offsets, places = _places(records + 8, lengths - 1)
-    data = chunk[places]
+    data = _native.gather_bytes(chunk, records + 8, lengths - 1)
     if chunk[ends - 1].any() or not data.all():
         refuse(f"one of its {name} does not end with its first NUL")
-    table = unpack_table(name, {f"{name}.data": data, f"{name}.offsets": offsets})
-    if not np.array_equal(table.find(table), ids):
-        refuse(f"two of its {name} are equal")
-    return table
+    return unpack_table(name, {f"{name}.data": data, f"{name}.offsets": offsets_of(lengths - 1)})
 
 
 def pack(table: StringTable) -> Bytes:

@@ -20,7 +20,7 @@ from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
 from corate.model.crfsuite import cqdb
-from corate.model.crfsuite.cqdb import Bytes, check_size, chunk_at, refuse, words_at
+from corate.model.crfsuite.cqdb import Bytes, FileBytes, check_size, chunk_at, refuse, words_at
 from corate.rows import offsets_of
 from corate.types import F64
 
@@ -67,11 +67,14 @@ class CrfsuiteModel:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def decode(content: Bytes) -> CrfsuiteModel:
-    """The model in the bytes of a file. Raises ModelError if they are not one."""
+def decode(content: Bytes | FileBytes) -> CrfsuiteModel:
+    """The model in the bytes of a file. Raises ModelError if they are not one.
+
+    The attributes of the model may be equal, which the tagger refuses.
+    """
     if len(content) < _HEADER.size:
         refuse(f"it has only {counted(len(content), 'byte')}")
-    magic, size, kind, version, _, n_labels, n_attributes, *places = _HEADER.unpack_from(content.data)
+    magic, size, kind, version, _, n_labels, n_attributes, *places = _HEADER.unpack(content[: _HEADER.size].data)
     if magic != MAGIC:
         raise ModelError("not a CRFsuite model")
     if kind != _KIND or version != _VERSION:
@@ -85,6 +88,8 @@ def decode(content: Bytes) -> CrfsuiteModel:
     attributes = cqdb.read(content, places[2], n_attributes, "attributes")
     if not n_labels:
         refuse("it has no labels")
+    if not np.array_equal(labels.find(labels), np.arange(n_labels)):
+        refuse("two of its labels are equal")
     states = _weights(records, _STATE, n_attributes, n_labels)
     transitions = _weights(records, _TRANSITION, n_labels, n_labels)
     _check_references(content, places[3], b"LFRF", n_labels + _ENDS, records, _TRANSITION)
@@ -102,7 +107,7 @@ def header_of(content: Bytes) -> dict[str, str]:
     return {**texts, "version": str(version), **dict(counts), **dict(offsets)}
 
 
-def _records(content: Bytes, start: int) -> NDArray[np.void]:
+def _records(content: Bytes | FileBytes, start: int) -> NDArray[np.void]:
     chunk = chunk_at(content, start, b"FEAT", _CHUNK.size)
     _, size, count = _CHUNK.unpack_from(chunk.data)
     if size != _CHUNK.size + _WEIGHT.itemsize * count:
@@ -116,18 +121,22 @@ def _records(content: Bytes, start: int) -> NDArray[np.void]:
 
 
 def _weights(records: NDArray[np.void], kind: int, n_sources: int, n_labels: int) -> Weights:
-    own = records[records["kind"] == kind]
-    sources, labels = own["source"].astype(np.int64), own["label"].astype(np.int64)
+    own = records["kind"] == kind
+    sources, labels = records["source"][own].astype(np.int64), records["label"][own].astype(np.int64)
     if int(sources.max(initial=-1)) >= n_sources or int(labels.max(initial=-1)) >= n_labels:
         refuse("a weight belongs to no attribute or to no label")
-    keys = sources * n_labels + labels
-    order = np.argsort(keys, kind="stable")
-    if np.any(np.diff(keys[order]) == 0):
-        refuse("a weight occurs twice")
-    return Weights(sources[order], labels[order], own["weight"][order].astype(np.float64))
+    weights, keys = records["weight"][own].astype(np.float64, copy=False), sources * n_labels + labels
+    if np.any(keys[1:] <= keys[:-1]):
+        order = np.argsort(keys, kind="stable")
+        sources, labels, weights, keys = sources[order], labels[order], weights[order], keys[order]
+        if np.any(keys[1:] == keys[:-1]):
+            refuse("a weight occurs twice")
+    return Weights(sources, labels, weights)
 
 
-def _check_references(content: Bytes, start: int, name: bytes, rows: int, records: NDArray[np.void], kind: int) -> None:
+def _check_references(
+    content: Bytes | FileBytes, start: int, name: bytes, rows: int, records: NDArray[np.void], kind: int
+) -> None:
     """Check that the numbers listed for each label or attribute are exactly those of its weights."""
     shown = name.decode()
     chunk = chunk_at(content, start, name, _CHUNK.size)

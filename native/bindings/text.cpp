@@ -1,12 +1,9 @@
 // Binds text/reader.h.
 #include "text/reader.h"
 
-#include <nanobind/stl/vector.h>
-
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/text.h"
-#include "text/conllu.h"
+#include "bindings/objects.h"
+#include "bindings/views.h"
 
 namespace {
 
@@ -16,14 +13,13 @@ nb::tuple to_python(InternedColumn&& column) {
 }
 
 nb::tuple to_python(Parsed&& parsed) {
-    nb::list columns;
-    for (InternedColumn& column : parsed.columns) columns.append(to_python(std::move(column)));
+    const nb::object columns = list_of(parsed.columns.size(), [&](size_t c) { return to_python(std::move(parsed.columns[c])); });
     return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
 }
 
 }  // namespace
 
-void bind_reader(nb::module_& m) {
+void bind_text(nb::module_& m) {
     m.def(
         "parse_columns",
         [](nb::bytes data, nb::str separator, nb::str comment, int64_t width, bool skip_bad, bool drop_docstart) {
@@ -34,8 +30,7 @@ void bind_reader(nb::module_& m) {
                 [&] { return read_columns(text, between, prefix, static_cast<size_t>(width), skip_bad, drop_docstart); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("separator"), nb::arg("comment"), nb::arg("width"), nb::arg("skip_bad"),
-        nb::arg("drop_docstart"),
+        "data"_a, "separator"_a, "comment"_a, "width"_a, "skip_bad"_a, "drop_docstart"_a,
         "Parse text with one token per line: (columns, each (ids int32, blob uint8, offsets int64); sentence offsets int64; "
         "first bad "
         "line or -1; its width, -1 for a NUL byte; number of bad lines). An empty separator means any run of spaces "
@@ -47,20 +42,17 @@ void bind_reader(nb::module_& m) {
             Parsed parsed = unlocked([&] { return read_lines(text, slashed, prefix, skip_bad); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("slashed"), nb::arg("comment"), nb::arg("skip_bad"),
+        "data"_a, "slashed"_a, "comment"_a, "skip_bad"_a,
         "Parse text with one sentence per line. There is one column (tokens) or, if slashed, two, split at the last slash. "
         "Returns what parse_columns returns.");
     m.def(
         "parse_conllu",
         [](nb::bytes data, const std::vector<size_t>& fields, bool skip_bad) {
-            if (fields.empty()) throw nb::value_error("there must be a field to read");
-            for (const size_t field : fields)
-                if (field >= kConlluFields) throw nb::value_error("CoNLL-U has ten fields, numbered from 0");
             const auto text = text_of(data);
             Parsed parsed = unlocked([&] { return read_conllu(text, fields, skip_bad); });
             return to_python(std::move(parsed));
         },
-        nb::arg("data"), nb::arg("fields"), nb::arg("skip_bad"),
+        "data"_a, "fields"_a, "skip_bad"_a,
         "Parse some fields of the tokens of CoNLL-U text. Returns what parse_columns returns. A bad line of width 10 has no ID "
         "or "
         "no FORM.");
@@ -72,7 +64,7 @@ void bind_reader(nb::module_& m) {
             return nb::make_tuple(to_python(std::move(items.parsed)), to_numpy(std::move(items.offsets)),
                                   to_numpy(std::move(items.lines)));
         },
-        nb::arg("data"), nb::arg("comment"),
+        "data"_a, "comment"_a,
         "Parse CRFsuite items: (the result of parse_columns with the columns labels, names and value texts; attribute offsets "
         "of each token; line of each token). Names and values have one row per attribute. A value text starts with its colon.");
 }

@@ -1,0 +1,148 @@
+// Binds training/losses/.
+#include "bindings/bindings.h"
+#include "bindings/views.h"
+#include "training/losses/chains.h"
+#include "training/losses/nodes.h"
+#include "training/losses/pairs.h"
+
+namespace {
+
+template <typename Loss>
+void check_weights(const Loss& loss, size_t size) {
+    if (size != loss.size()) throw nb::value_error("weights and slots disagree in number");
+}
+
+// What all losses have: an objective, whose further arguments are `More`, and passes of AdaGrad.
+template <typename Loss, typename... More, typename... Names>
+void bind_loss(nb::class_<Loss>& bound, const char* objective, const Names&... names) {
+    bound.def_prop_ro("size", &Loss::size)
+        .def(
+            "objective",
+            [](const Loss& loss, const In<double>& weights, double precision, size_t threads, More... more) {
+                check_weights(loss, weights.shape(0));
+                std::unique_ptr<double[]> gradient(new double[loss.size()]);  // `objective` fills it
+                const double value =
+                    unlocked([&] { return loss.objective(weights.data(), precision, gradient.get(), threads, more...); });
+                return nb::make_tuple(value, to_numpy(std::move(gradient), loss.size()));
+            },
+            "weights"_a, "precision"_a, "threads"_a, names..., objective)
+        .def(
+            "pass_over",
+            [](const Loss& loss, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
+               size_t batch, size_t threads) {
+                return unlocked([&] { return loss.pass(writable(state), view(order), view(decay), rate, batch, threads); });
+            },
+            "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a,
+            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
+}
+
+void bind_nodes(nb::module_& m) {
+    nb::class_<Nodes> bound(m, "Nodes", "A maximum entropy model of labels given contexts, with sparse weights.");
+    bound
+        .def(
+            "__init__",
+            [](Nodes* self, const CsrArrays& slots, size_t n_labels, const CsrArrays& features,
+               const std::optional<In<float>>& values, const CsrArrays& candidates, const std::optional<In<float>>& base,
+               const LabelScoreArrays& counts) {
+                new (self)
+                    Nodes({view(slots), n_labels, view(features), view(values), view(candidates), view(base), view(counts)});
+            },
+            "slots"_a, "n_labels"_a, "features"_a, "values"_a.none(), "candidates"_a, "base"_a.none(), "counts"_a)
+        .def_prop_ro("n_merged", &Nodes::n_merged)
+        .def(
+            "posteriors",
+            [](const Nodes& nodes, const In<float>& weights, bool logs, size_t threads) {
+                check_weights(nodes, weights.shape(0));
+                return to_numpy(unlocked([&] { return nodes.posteriors(weights.data(), logs, threads); }));
+            },
+            "weights"_a, "logs"_a, "threads"_a, "P(y | x), or its logarithm, of each candidate.");
+    bind_loss<Nodes>(bound, "The negative log-likelihood plus its Gaussian prior (precision = 1 / sigma^2), and the gradient.");
+}
+
+void bind_pairs(nb::module_& m) {
+    nb::class_<Pairs> bound(
+        m, "Pairs", "A maximum entropy model of label pairs, with a dense table of label pairs and sparse feature weights.");
+    bound
+        .def(
+            "__init__",
+            [](Pairs* self, size_t n_labels, const In<int64_t>& sentences, const CsrArrays& candidates, const In<float>& left,
+               const In<float>& right, const In<int32_t>& gold, const std::optional<FeatureSlotArrays>& node_slots,
+               const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& weights) {
+                if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets must not be empty");
+                new (self) Pairs({n_labels, view(sentences), view(candidates), view(left), view(right), view(gold),
+                                  view(node_slots), view(edge_slots), view(weights)});
+            },
+            "n_labels"_a, "sentences"_a, "candidates"_a, "left"_a, "right"_a, "gold"_a, "node_slots"_a.none(),
+            "edge_slots"_a.none(), "weights"_a = nb::none())
+        .def_prop_ro("n_edges", &Pairs::n_edges)
+        .def_prop_ro("n_contexts", &Pairs::n_contexts);
+    bind_loss<Pairs>(bound, "The negative log-likelihood plus its Gaussian prior, and the gradient.");
+}
+
+void make_chains(Chains* self, const std::string& loss, size_t n_labels, const In<int64_t>& sentences,
+                 const FeatureSlotArrays& node_slots, const std::optional<In<float>>& values,
+                 const std::optional<CsrArrays>& candidates, const std::optional<In<float>>& base, const In<int32_t>& gold,
+                 const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& sentence_weights,
+                 const In<uint8_t>& free_pairs, const std::optional<CsrArrays>& triples, const PartArrays& parts) {
+    new (self) Chains({loss_named(loss), n_labels, view(sentences), view(node_slots), view(values), view(candidates), view(base),
+                       view(gold), view(edge_slots), view(sentence_weights), view(free_pairs), view(triples), parts_of(parts)});
+}
+
+void bind_chains(nb::module_& m) {
+    nb::class_<Chains> bound(
+        m, "Chains", "The training sentences of a chain model, with a dense table of label pairs and sparse feature weights.");
+    bound
+        .def("__init__", &make_chains, "loss"_a, "n_labels"_a, "sentences"_a, "node_slots"_a, "values"_a.none(),
+             "candidates"_a.none(), "base"_a.none(), "gold"_a, "edge_slots"_a.none(), "sentence_weights"_a.none(), "free_pairs"_a,
+             "triples"_a = nb::none(), "parts"_a = nb::none())
+        .def_prop_ro("n_pairs", &Chains::n_pairs)
+        .def(
+            "descend",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double shrink, double rate,
+               double time) {
+                return unlocked([&] { return chains.descend(writable(state), view(order), shrink, rate, time); });
+            },
+            "state"_a, "order"_a, "shrink"_a, "rate"_a, "time"_a,
+            "Run steps of gradient descent in place. Returns the sum of the losses, each measured before its step.")
+        .def(
+            "perceptron",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
+                return to_numpy(unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); }));
+            },
+            "state"_a, "order"_a, "time"_a, "step"_a,
+            "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens of each sentence.")
+        .def(
+            "passive_aggressive",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step, int type,
+               double c, bool error_sensitive) {
+                const Aggressiveness rule{type, c, error_sensitive};
+                return to_numpy(
+                    unlocked([&] { return chains.passive_aggressive(writable(state), view(order), time, step, rule); }));
+            },
+            "state"_a, "order"_a, "time"_a, "step"_a, "type"_a, "c"_a, "error_sensitive"_a,
+            "Run passive-aggressive steps in place. Returns the cost of each sentence.")
+        .def(
+            "arow",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double gamma) {
+                return to_numpy(unlocked([&] { return chains.arow(writable(state), view(order), {gamma}); }));
+            },
+            "state"_a, "order"_a, "gamma"_a, "Run steps of AROW in place. Returns the cost of each sentence.")
+        .def(
+            "best",
+            [](const Chains& chains, const In<float>& weights, size_t threads) {
+                check_weights(chains, weights.shape(0));
+                return to_numpy(unlocked([&] { return chains.best(weights.data(), threads); }));
+            },
+            "weights"_a, "threads"_a, "The best label of each token.");
+    bind_loss<Chains, bool>(
+        bound, "The loss plus its Gaussian prior, and the gradient. With exact=True, everything is in float64 and log space.",
+        "exact"_a = false);
+}
+
+}  // namespace
+
+void bind_training(nb::module_& m) {
+    bind_nodes(m);
+    bind_pairs(m);
+    bind_chains(m);
+}
