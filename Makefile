@@ -113,10 +113,10 @@ docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --directory build/site"
 
-docs/commands.md: docs/make_commands.py $(shell find src/corate/cli reproduction -name '*.py') src/corate/training/options.py $(INSTALLED)
+docs/commands.md: docs/make_commands.py $(shell find src/corate/cli reproduction -name '*.py') src/corate/training/methods.py $(INSTALLED)
 	$(BIN)/python docs/make_commands.py > $@
 
-docs/options.md: docs/make_options.py src/corate/training/options.py $(INSTALLED)
+docs/options.md: docs/make_options.py src/corate/training/methods.py $(INSTALLED)
 	$(BIN)/python docs/make_options.py > $@
 
 # Before and after moving code: `make same BASE=main`, with more options in ARGS="--methods polish --repeats 3".

@@ -15,7 +15,7 @@ import corate
 from benchmarks.tables import Row, Table, parser
 from corate.demo import write_files
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 COMMAND = "python -m benchmarks.demo_models"
 #: Methods of smaller models, and below which size weights are dropped.

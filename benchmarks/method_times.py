@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options.parse_args(arguments)
     import corate
     from corate.demo import write_files
-    from corate.training.options import METHODS
+    from corate.training.methods import METHODS
 
     table = Table("method_times", "How long does each method take to train on the addresses of `corate demo`?")
     with tempfile.TemporaryDirectory() as folder:

@@ -29,7 +29,7 @@ from corate.features.word_functions import WordFunction
 from corate.label_pairs import EdgeScores
 from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
-from corate.training.options import METHODS, OPTIONS
+from corate.training.methods import METHODS, OPTIONS
 from corate.training.separate import SeparateTraining
 from corate_reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
 from corate_reproduction.experiments import training_options

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 
 from corate.display import in_words
-from corate.training.options import METHODS, Method, Option, options_of
+from corate.training.methods import METHODS, Method, Option, options_of
 
 INTRODUCTION = """\
 # Options of the training methods
@@ -49,7 +49,7 @@ writes lines to standard error, one for each pass or every few seconds. `--quiet
 the environment variable `CORATE_PROGRESS=0` for all commands. If training continues from a `--checkpoint`, a message
 names the pass. In Python, pass a function to `progress`; it is called with a `corate.ProgressEvent`.
 
-The page is generated from `corate.training.options` by `make docs/options.md`.
+The page is generated from `corate.training.methods` by `make docs/options.md`.
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from corate.training.options import OPTIONS
+from corate.training.methods import OPTIONS
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from corate.corpus import Corpus
 from corate.features.templates import Template
 from corate.training.initial_scores import InitialScoresFromCounts, preset_of
-from corate.training.options import METHODS, ChainMethod, options_of
+from corate.training.methods import METHODS, ChainMethod, options_of
 from corate.training.source import MemorySource, RunContext
 
 Labelled = list[list[tuple[str, str]]]

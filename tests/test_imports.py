@@ -46,7 +46,7 @@ ALLOWED = {
     ("model.tagger", "training.train"),
     ("attributes", "corpus.attributes"),
     ("label_scores", "model.weights"),
-    *(("evaluation.comparison", f"training.{name}") for name in ("train", "options")),
+    *(("evaluation.comparison", f"training.{name}") for name in ("train", "methods")),
 }
 #: The algebra stands on its own but for arrays, errors, numbers as text, pages, triangulations, and a corpus to count.
 ALGEBRA = {

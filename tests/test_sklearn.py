@@ -25,7 +25,7 @@ from sklearn.utils import estimator_checks
 import corate
 from corate.errors import ConfigError, DataError, ModelError
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS, OPTIONS, options_of
+from corate.training.methods import METHODS, OPTIONS, options_of
 from options_given import given
 
 VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))

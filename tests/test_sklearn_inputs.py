@@ -11,7 +11,7 @@ import pytest
 import corate
 from corate.errors import DataError, FeatureError
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 WORDS = [["Ann", "sleeps"], ["Bob", "sings", "well"], ["the", "dog"], []] * 2
 LABELS = [["N", "V"], ["N", "V", "A"], ["D", "N"], []] * 2

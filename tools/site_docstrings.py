@@ -46,7 +46,7 @@ class MarkdownDocstrings(Extension):
         """Convert the docstring of one object, and leave out its overloads."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)
-        if obj.is_class and obj.path.startswith("corate.training.options."):
+        if obj.is_class and obj.path.startswith("corate.training.methods."):
             _show_defaults(obj)
         if obj.is_function:
             obj.overloads = None  # type: ignore[attr-defined]  # one signature is enough to read

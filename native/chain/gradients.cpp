@@ -1,4 +1,5 @@
-// Losses of one chain. See chain.h.
+// Losses of one chain, such as the negative log likelihood, and their gradients by the scores of labels and of label pairs.
+// training/losses/chains.cpp turns these into gradients by weights. See chain.h.
 #include "chain/chain.h"
 
 #include <algorithm>

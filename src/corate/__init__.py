@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
     from corate.progress import ProgressEvent
-    from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
+    from corate.training.methods import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
     from corate.training.train import train, train_file
     from corate.versions import show_versions
 
@@ -75,7 +75,7 @@ _MODULES = {
     "ProgressEvent": "progress",
     "Tagger": "model.tagger",
     **dict.fromkeys(
-        ("Empirical", "MEMM", "Perceptron", "Piecewise", "Polish", "Separate", "Standard"), "training.options"
+        ("Empirical", "MEMM", "Perceptron", "Piecewise", "Polish", "Separate", "Standard"), "training.methods"
     ),
     "load": "model.archive",
     "read": "formats",

@@ -20,7 +20,7 @@ import corate  # noqa: E402
 from benchmarks import commits, compare_side, model_differences  # noqa: E402 - not installed, they stand beside the tests
 from benchmarks import compare_commits as compare  # noqa: E402
 from corate.cli import main as corate_command  # noqa: E402
-from corate.training.options import METHODS  # noqa: E402
+from corate.training.methods import METHODS  # noqa: E402
 
 TENSORS = {"bias": np.array([0.5, 0.0, -2.0], np.float32), "edges.labels": np.array([[1, 2], [3, 4]], np.uint8)}
 HEADER = {"order": 1, "record": {"method": "polish", "seconds": 1.5, "held_out": {"accuracy": None}}}

@@ -11,7 +11,7 @@ from corate import ConfigError, Corpus, DataError
 from corate.cli import terminal
 from corate.cli.plot import Point, in_characters, page, picture
 from corate.evaluation.comparison import ORDER, compare, differences
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 FEATURES = ["--features", "word[0], suffix(word[0], 2)"]
 QUICK = ["--methods", "polish,empirical,perceptron"]

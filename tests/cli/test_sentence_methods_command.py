@@ -8,7 +8,7 @@ import pytest
 import corate as library
 from corate.cli import terminal
 from corate.cli.method_options import option_of
-from corate.training.options import METHODS, OPTION_METHODS, OPTIONS, Polish, Standard, options_of
+from corate.training.methods import METHODS, OPTION_METHODS, OPTIONS, Polish, Standard, options_of
 from small_corpora import chain_methods, for_method
 
 

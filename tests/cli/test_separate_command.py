@@ -6,7 +6,7 @@ import pytest
 
 import corate as library
 from corate.cli import terminal
-from corate.training.options import METHODS, Separate, options_of
+from corate.training.methods import METHODS, Separate, options_of
 
 
 @pytest.fixture(scope="session")

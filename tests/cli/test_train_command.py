@@ -7,7 +7,7 @@ import pytest
 
 from corate.progress import ProgressEvent
 from corate.training import disk
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 
 def sentence_count(path):

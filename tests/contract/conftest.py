@@ -10,7 +10,7 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
-from corate.training.options import METHODS, Empirical, options_of
+from corate.training.methods import METHODS, Empirical, options_of
 
 TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
 

@@ -16,7 +16,7 @@ from corate.compat import pycrfsuite
 from corate.corpus.attributes import LARGEST_VALUE, ItemSequence
 from corate.errors import DataError
 from corate.training.crfsuite import train_as_crfsuite
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 1e-45  # the smallest positive number in single precision

@@ -17,7 +17,7 @@ from corate.io import tensor_file
 from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.choices import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 from real_corpora import real_file
 from small_corpora import chain_methods, corpus_of, for_method, random_sentences, words_of
 

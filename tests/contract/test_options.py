@@ -17,7 +17,7 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, CorateError, shortened
-from corate.training.options import METHODS, OPTION_METHODS, OPTIONS, Method, options_of, resolve_method
+from corate.training.methods import METHODS, OPTION_METHODS, OPTIONS, Method, options_of, resolve_method
 from options_given import given
 from small_corpora import corpus_of, random_sentences
 

@@ -12,7 +12,7 @@ import corate
 from command_line import run
 from corate.evaluation.comparison import ORDER
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS, OPTIONS
+from corate.training.methods import METHODS, OPTIONS
 from small_corpora import random_sentences
 
 TEXT = "\n\n".join("\n".join(f"{word}\t{label}" for word, label in s) for s in random_sentences(30)) + "\n"

@@ -15,7 +15,7 @@ from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
 from corate.training.choices import MOST_TRIPLE_LABELS
 from corate.training.initial_scores import InitialScoresFromModel
-from corate.training.options import Standard
+from corate.training.methods import Standard
 from corate.training.source import MemorySource
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 

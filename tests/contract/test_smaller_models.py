@@ -14,12 +14,12 @@ import pytest
 import corate
 from corate.features.templates import parse
 from corate.model.chain import ChainModel
-from corate.model.pruning import without_rare
+from corate.model.shrinking import without_rare
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows
 from corate.training import chains
 from corate.training.chains import ChainTraining
-from corate.training.options import Polish
+from corate.training.methods import Polish
 from small_corpora import Labelled, corpus_of, start_of, words_of
 from whole_sentences import FEATURES, TEST, TRAINING, accuracy, over, trained
 

@@ -14,7 +14,7 @@ from corate.errors import DataError, FeatureError, ModelError
 from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
 from corate.training.initial_scores import InitialScoresFromModel
-from corate.training.options import METHODS, Standard
+from corate.training.methods import METHODS, Standard
 from corate.training.source import MemorySource
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 

@@ -10,7 +10,7 @@ import pytest
 from corate.errors import DataError
 from corate.features.templates import parse
 from corate.training.chains import ChainTraining
-from corate.training.options import Standard
+from corate.training.methods import Standard
 from small_corpora import Labelled, corpus_of, random_sentences, start_of
 from whole_sentences import TEST, TRAINING, accuracy, arrays, trained
 

@@ -12,7 +12,7 @@ import numpy as np
 import corate
 from corate import Corpus
 from corate.cli.method_options import option_of
-from corate.training.options import METHODS, options_of
+from corate.training.methods import METHODS, options_of
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.texts import ENCODINGS, SEPARATORS

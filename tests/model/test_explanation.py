@@ -11,7 +11,7 @@ import pytest
 import corate
 from corate import Corpus, DataError, Tagger
 from corate.model.explanation import Question
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 WORDS = [f"{stem}{end}" for stem in ("ba", "co", "di", "fu") for end in ("n", "st", "r")]
 TAGS = ["N|Sg", "N|Pl", "V|Sg", "V|Pl", "A|Sg"]

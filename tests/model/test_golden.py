@@ -16,7 +16,7 @@ import pytest
 import corate
 from corate import CorateError, Corpus, ModelError, Tagger
 from corate.io import tensor_file
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 from golden import make
 
 FOLDER = Path(make.__file__).parent

@@ -19,7 +19,7 @@ from corate.training.choices import (
     choose_preset,
     separate_parameters,
 )
-from corate.training.options import options_of
+from corate.training.methods import options_of
 from corate.training.source import MemorySource
 
 

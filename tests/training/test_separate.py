@@ -14,7 +14,7 @@ from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.model.tagger import Tagger
 from corate.optimize.passes import PATIENCE_PASSES
-from corate.training.options import Separate, options_of
+from corate.training.methods import Separate, options_of
 from corate.training.separate import SeparateTraining
 from options_given import given
 from small_corpora import Labelled, corpus_of, random_sentences, words_of

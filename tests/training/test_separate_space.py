@@ -16,7 +16,7 @@ from corate.io import tensor_file
 from corate.model import crfsuite
 from corate.model.explanation import Question
 from corate.model.tagger import Tagger
-from corate.training.options import Separate
+from corate.training.methods import Separate
 from corate.training.separate import SeparateTraining
 from small_corpora import Labelled, corpus_of, random_sentences, start_of, words_of
 

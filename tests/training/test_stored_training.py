@@ -24,7 +24,7 @@ from corate.optimize import pieces
 from corate.progress import ProgressEvent
 from corate.training import choices, disk, separate
 from corate.training.items import StoredItems, StoredNodes
-from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
+from corate.training.methods import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.source import RunContext
 from corate.training.train import train_stored
 

@@ -19,7 +19,7 @@ from corate.io.runs import Runs
 from corate.optimize import pieces
 from corate.training import disk
 from corate.training.disk import limit_passed
-from corate.training.options import METHODS, Method
+from corate.training.methods import METHODS, Method
 from corate.training.train import train_file
 from small_corpora import corpus_of, random_sentences
 

@@ -13,7 +13,7 @@ from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
 from corate.training import items
 from corate.training.chains import ChainTraining
-from corate.training.options import METHODS, ChainMethod, Separate
+from corate.training.methods import METHODS, ChainMethod, Separate
 from corate.training.separate import SeparateTraining
 from small_corpora import chain_methods, corpus_of, for_method, random_sentences, start_of
 

@@ -67,7 +67,7 @@ def _ours(
 ) -> Outcome:
     import corate
     from corate.formats import read
-    from corate.training.options import METHODS, OPTIONS
+    from corate.training.methods import METHODS, OPTIONS
 
     options = {"method": "polish", **cell.options}
     if cell.held_out:

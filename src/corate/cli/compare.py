@@ -15,7 +15,7 @@ from corate.cli.terminal import ProgressBar, count, counted, print_json
 from corate.errors import CorateError
 from corate.io.streams import open_output
 from corate.pages.charts import standalone
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus

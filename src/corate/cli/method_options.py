@@ -1,4 +1,4 @@
-"""The command-line options of the training methods, derived from :mod:`corate.training.options`."""
+"""The command-line options of the training methods, derived from :mod:`corate.training.methods`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from corate.cli.commands import Bundle, Field, option
 from corate.cli.config import place_in_config, set_in_config
 from corate.cli.exits import as_option
 from corate.errors import ConfigError
-from corate.training.options import OPTIONS, Method, check_init, options_from_settings, resolve_method
-from corate.training.registry import SharedOption
+from corate.training.methods import OPTIONS, Method, check_init, options_from_settings, resolve_method
+from corate.training.options import SharedOption
 
 __all__ = ["EXPERT", "METHOD_OPTIONS", "chosen_method", "label_weights", "option_of"]
 

@@ -27,7 +27,7 @@ from corate.cli.shared_options import (
 from corate.cli.terminal import ProgressBar, counted, in_words, percent, print_line, size
 from corate.io.atomic import check_writable, partial_of
 from corate.progress import ProgressEvent
-from corate.training.options import METHODS, Method
+from corate.training.methods import METHODS, Method
 
 if TYPE_CHECKING:
     from corate import Tagger

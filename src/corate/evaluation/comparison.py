@@ -29,7 +29,7 @@ from corate.features import FeatureSource
 from corate.model.tagger import Tagger
 from corate.pages.tables import Table, tables_html
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
-from corate.training.options import METHODS, Method, resolve_method
+from corate.training.methods import METHODS, Method, resolve_method
 from corate.training.train import train, train_completely
 
 __all__ = [

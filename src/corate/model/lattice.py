@@ -1,4 +1,7 @@
-"""Lattices: scores of candidate labels at each position and between positions, and exact answers about labellings."""
+"""Lattices: scores of candidate labels at each position and between positions, and exact answers about labellings.
+
+Whether a model has pruned or full lattices is chosen when it is trained, in ``training/choices.py``.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from corate.model.frames import FrameTagging
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
-from corate.model.pruning import shrunk
+from corate.model.shrinking import shrunk
 from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.types import Csr, Offsets
 

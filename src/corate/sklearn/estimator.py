@@ -24,7 +24,7 @@ from corate.features.word_classes import RawText
 from corate.model.tagger import Tagger
 from corate.sklearn.inputs import read_labels, read_like, read_sentences
 from corate.spans import are_spans
-from corate.training.options import METHODS, OPTIONS, Method, resolve_method
+from corate.training.methods import METHODS, OPTIONS, Method, resolve_method
 from corate.training.train import train, update
 
 __all__ = ["LabelLists", "SequenceTagger"]

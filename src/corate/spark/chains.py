@@ -43,7 +43,7 @@ from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
 from corate.training.choices import LatticeCosts
 from corate.training.initial_scores import InitialScoresFromCounts, preset_of
 from corate.training.items import Items, edge_rows
-from corate.training.options import ChainMethod
+from corate.training.methods import ChainMethod
 from corate.training.source import RunContext
 from corate.types import F32, F64
 

@@ -1,4 +1,8 @@
-"""Training on data frames."""
+"""Training on data frames of Spark: as in memory, with another source and another way to fit.
+
+The orchestration is that of :mod:`corate.training.train`. :mod:`corate.spark.counting` is the source, which counts on
+the executors; :mod:`corate.spark.chains` fits weights on partitions. What is not possible on Spark is refused here.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from corate.spark.chains import fit_on_cluster
 from corate.spark.counting import SparkSource, Where
 from corate.spark.frames import TokenColumns, check_columns, named_columns
 from corate.training.choices import refuse_too_many_labels
-from corate.training.options import METHODS, Method, resolve_method
+from corate.training.methods import METHODS, Method, resolve_method
 from corate.training.source import RunContext
 from corate.training.train import reporter, train_on
 

@@ -28,7 +28,7 @@ from corate.counting.triples import seen_triples
 from corate.errors import ConfigError, DataError
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
-from corate.model.pruning import without_idle, without_rare
+from corate.model.shrinking import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
@@ -48,7 +48,7 @@ from corate.training.items import (
     edge_features,
     edge_rows,
 )
-from corate.training.options import ChainMethod
+from corate.training.methods import ChainMethod
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData, filled_rows
 from corate.types import F32
 
@@ -159,9 +159,9 @@ class ChainTraining(WeightTraining):
     def only_likely(self) -> bool:
         """Whether training on a full lattice leaves out labels that the counts make improbable.
 
-        With order 2, it takes about as long as with order 1 then.
+        It does in large texts, where order 2 is the default, and takes about as long as with order 1 then.
         """
-        return self.full and self.order == 2 and self.start.base == "pooled"
+        return self.full and self.order == 2 and _second_on_full(self.start, self.n_tokens)
 
     @cached_property
     def initial(self) -> ChainWeights:

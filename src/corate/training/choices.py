@@ -37,7 +37,7 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
-from corate.training.options import METHODS, OPTIONS, ChainMethod, FittedMethod, Separate
+from corate.training.methods import METHODS, OPTIONS, ChainMethod, FittedMethod, Separate
 
 if TYPE_CHECKING:
     from corate.training.source import Source

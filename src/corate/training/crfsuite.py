@@ -41,7 +41,7 @@ from corate.optimize.stochastic import AveragedPerceptron, CorrectMistakes, Grad
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of
 from corate.training.choices import refuse_too_many_labels
-from corate.training.registry import Option
+from corate.training.options import Option
 from corate.training.source import MemorySource
 from corate.types import F32, F64, Csr, Ids
 

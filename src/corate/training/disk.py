@@ -47,7 +47,7 @@ from corate.optimize.pieces import Numbers, cut_into_pieces
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
 from corate.training.items import ItemStore, NodeItems, StoredItems, StoredNodes
-from corate.training.options import Method
+from corate.training.methods import Method
 from corate.training.source import Presets, ReadSource, RunContext
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ from corate.label_pairs import EdgeScores, LabelPairs
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows
-from corate.training.options import Empirical, Method, resolve_method
+from corate.training.methods import Empirical, Method, resolve_method
 from corate.training.source import FittedModel, RunContext, Source, TrainingData, filled_rows
 from corate.types import Ids
 

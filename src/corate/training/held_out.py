@@ -1,7 +1,8 @@
 """What held-out text is for: early stopping, tuning, and a temperature for the scores.
 
 `held_out_results` says what is correct. With it, :mod:`corate.optimize.passes` stops early, and
-:mod:`corate.optimize.tuning` searches. The rest of this module fits one temperature for all scores of a model, so that
+:mod:`corate.optimize.tuning` searches. Which sentences counting leaves out to tune on is chosen in
+:mod:`corate.counting.held_out`. The rest of this module fits one temperature for all scores of a model, so that
 its probabilities match its accuracy:
 
     P_T(y | x) = exp(score(y | x) / T) / sum_y' exp(score(y' | x) / T)
@@ -39,7 +40,7 @@ from corate.optimize.tuning import Results
 from corate.progress import ProgressEvent
 from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans, spans
-from corate.training.options import MEMM, Method
+from corate.training.methods import MEMM, Method
 from corate.training.source import RunContext
 from corate.types import Ids
 

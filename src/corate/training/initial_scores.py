@@ -49,7 +49,7 @@ from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, distinct, rows_of_keys
 from corate.training.choices import SUPPORT, LatticeCosts, choose_start
 from corate.training.empirical import backoff_model
-from corate.training.options import FittedMethod
+from corate.training.methods import FittedMethod
 from corate.training.source import MemorySource, RunContext, TrainingData
 from corate.types import F32, Csr, Ids
 

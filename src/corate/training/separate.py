@@ -53,7 +53,7 @@ from corate.training.items import (
     edge_slots,
     halves_of,
 )
-from corate.training.options import Separate
+from corate.training.methods import Separate
 from corate.training.source import FittedModel, RunContext, TrainingData, filled_rows
 from corate.types import F32
 

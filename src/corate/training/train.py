@@ -38,7 +38,7 @@ from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.choices import choose_preset, choose_scheme, refuse_too_many_labels
 from corate.training.empirical import rebuild
-from corate.training.options import Method, Separate, check_init, resolve_method
+from corate.training.methods import Method, Separate, check_init, resolve_method
 from corate.training.source import (
     FittedModel,
     MemorySource,

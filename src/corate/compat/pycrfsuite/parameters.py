@@ -7,7 +7,7 @@ from typing import Any
 
 from corate.errors import ConfigError
 from corate.training.crfsuite import ALGORITHMS, algorithm_named
-from corate.training.options import METHODS, OPTIONS, Option, options_of
+from corate.training.methods import METHODS, OPTIONS, Option, options_of
 
 __all__ = ["Parameters"]
 

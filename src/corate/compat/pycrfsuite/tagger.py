@@ -57,6 +57,16 @@ class Tagger:
         return self._opened(archive.from_bytes(value), crfsuite.header(value))
 
     @classmethod
+    def of_file(cls, file: str | os.PathLike[str] | bytes) -> Tagger:
+        """An open tagger of the model in a file, which is given by its path or as its bytes."""
+        tagger = cls()
+        if isinstance(file, bytes):
+            tagger.open_inmemory(file)
+        else:
+            tagger.open(file)
+        return tagger
+
+    @classmethod
     def of(cls, model: Model) -> Tagger:
         """An open tagger of a model that is in memory."""
         tagger = cls()

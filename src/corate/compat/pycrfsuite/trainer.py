@@ -25,7 +25,7 @@ from corate.model.archive import load
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.training.crfsuite import GeneratedFeatures, Iteration, train_as_crfsuite
-from corate.training.options import METHODS
+from corate.training.methods import METHODS
 from corate.training.train import train_completely
 
 __all__ = ["BaseTrainer", "Trainer"]

@@ -54,9 +54,7 @@ class FileResource:
     def opened(self) -> Tagger | None:
         """The tagger of the model; None if there is no model."""
         if self.tagger is None and self.filename is not None:
-            tagger = Tagger()
-            tagger.open(self.filename)
-            self.tagger = tagger
+            self.tagger = Tagger.of_file(self.filename)
         return self.tagger
 
     # -- pickling: a model without a file name of its own is in the pickle ----------------------------------------
@@ -76,8 +74,7 @@ class FileResource:
         self.tagger = state.get("tagger")
         content = state.get("__FILE_RESOURCE_DATA__")
         if content is not None:
-            self.tagger = Tagger()
-            self.tagger.open_inmemory(content)
+            self.tagger = Tagger.of_file(content)
         self.trained = self.tagger is not None
 
 

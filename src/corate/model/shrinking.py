@@ -1,4 +1,7 @@
-"""Smaller models: without the weights of rare features, without small weights, and without idle features."""
+"""Smaller models: without the weights of rare features, without small weights, and without idle features.
+
+This is about models. Whether the lattices of a model are pruned or full is chosen in ``training/choices.py``.
+"""
 
 from __future__ import annotations
 
