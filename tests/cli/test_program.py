@@ -173,7 +173,9 @@ def test_standard_output_that_is_full_is_exit_code_1(model):
 def test_ctrl_c_while_packages_are_imported_is_130(tmp_path, start, how, package):
     (tmp_path / f"{package}.py").write_text(f"import os, signal\n{how}\nraise AssertionError('it went on')\n")
     paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    run = subprocess.run([*start, "derive", "A-B"], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
+    model = tmp_path / "m.corate"
+    model.touch()
+    run = subprocess.run([*start, "info", model], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
     assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
 
 
