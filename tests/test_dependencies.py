@@ -134,16 +134,20 @@ def test_what_users_install_has_a_lowest_version_and_a_bound_before_the_next(req
 
 
 @pytest.mark.parametrize(("python", "system"), ENVIRONMENTS)
-@pytest.mark.parametrize("name", ["demo.txt", "develop.txt", "spark.txt"])
+@pytest.mark.parametrize("name", ["demo.txt", "develop.txt", "spark.txt", "release.txt"])
 def test_recorded_versions_are_those_that_the_project_allows(name: str, python: int, system: str) -> None:
     environment = environment_of(python, system)
     versions = locked(name, environment)
     data = project()
     extras, groups = data["project"]["optional-dependencies"], data["dependency-groups"]
-    chosen = {"demo.txt": ((), ("build",)), "develop.txt": (set(extras) - {"spark"}, groups)}.get(
-        name, (extras, groups)
-    )
-    wanted = [*data["project"]["dependencies"], *data["build-system"]["requires"]]
+    develop = [group for group in groups if group != "release"]
+    chosen = {
+        "demo.txt": ((), ["build"]),
+        "develop.txt": (set(extras) - {"spark"}, develop),
+        "spark.txt": (extras, develop),
+        "release.txt": ((), ["release"]),
+    }[name]
+    wanted = [] if name == "release.txt" else [*data["project"]["dependencies"], *data["build-system"]["requires"]]
     wanted += [line for extra in chosen[0] for line in extras[extra]] + [
         w for group in chosen[1] for w in groups[group]
     ]

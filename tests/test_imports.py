@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "memory", "portable", "progress", "spans"},
+    {"arguments", "display", "memory", "portable_math", "progress", "spans", "versions"},
     {"rows"},
     {"strings"},
     {"label_pairs", "label_parts"},
@@ -39,6 +39,7 @@ ORDER = [
     {"graphs"},
     {"demo", "inspection"},
     {"cli"},
+    {"__main__"},
 ]
 #: `Tagger.update` is a thin call of training, a comparison trains what it compares, and pickles name an old module.
 ALLOWED = {
@@ -52,7 +53,7 @@ ALGEBRA = {
     "types",
     "errors",
     "display",
-    "portable",
+    "portable_math",
     "pages",
     "strings",
     "corpus",
@@ -66,7 +67,7 @@ GRAPHS = {
     "errors",
     "arguments",
     "display",
-    "portable",
+    "portable_math",
     "pages",
     "io",
     "formats",

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corate
-from corate import _native, portable
+from corate import _native, portable_math
 from reference import cholesky as cholesky_reference
 from reference import portable as reference
 
@@ -28,7 +28,7 @@ STORED = [
 
 @given(st.lists(st.floats(2.3e-308, 1e308), min_size=1, max_size=40))
 def test_logarithms_have_the_bits_of_the_reference_and_are_exact_to_two_units(x):
-    found = portable.log(x).tolist()
+    found = portable_math.log(x).tolist()
     assert found == [reference.log(value) for value in x]
     for value, log in zip(x, found, strict=True):
         assert abs(log - math.log(value)) <= 2 * math.ulp(math.log(value))
@@ -36,43 +36,43 @@ def test_logarithms_have_the_bits_of_the_reference_and_are_exact_to_two_units(x)
 
 @given(st.lists(st.floats(-708, 709), min_size=1, max_size=40))
 def test_exponentials_have_the_bits_of_the_reference_and_are_exact_to_few_units(x):
-    found = portable.exp(x).tolist()
+    found = portable_math.exp(x).tolist()
     assert found == [reference.exp(value) for value in x]
     np.testing.assert_allclose(found, [math.exp(value) for value in x], rtol=1e-15)
 
 
 @given(st.floats(-1 + 1e-16, 1e308) | st.floats(-1e-3, 1e-3))
 def test_log1p_is_exact_to_few_units(x):
-    assert float(portable.log1p(x)) == pytest.approx(math.log1p(x), rel=1e-15, abs=0)
+    assert float(portable_math.log1p(x)) == pytest.approx(math.log1p(x), rel=1e-15, abs=0)
 
 
 def test_limits_of_logarithms_and_exponentials():
-    assert portable.log([0.0, np.inf, 1.0, 5e-324]).tolist() == [-np.inf, np.inf, 0.0, math.log(5e-324)]
-    assert np.isnan(portable.log([-1.0, -np.inf, np.nan])).all()
-    assert portable.log1p([-1.0, np.inf, 0.0, 5e-324]).tolist() == [-np.inf, np.inf, 0.0, 5e-324]
-    assert np.isnan(portable.log1p([-2.0, np.nan])).all()
-    assert portable.exp([-np.inf, -1e9, 0.0]).tolist() == [0.0, 0.0, 1.0]
-    assert np.isnan(portable.exp(np.nan))
+    assert portable_math.log([0.0, np.inf, 1.0, 5e-324]).tolist() == [-np.inf, np.inf, 0.0, math.log(5e-324)]
+    assert np.isnan(portable_math.log([-1.0, -np.inf, np.nan])).all()
+    assert portable_math.log1p([-1.0, np.inf, 0.0, 5e-324]).tolist() == [-np.inf, np.inf, 0.0, 5e-324]
+    assert np.isnan(portable_math.log1p([-2.0, np.nan])).all()
+    assert portable_math.exp([-np.inf, -1e9, 0.0]).tolist() == [0.0, 0.0, 1.0]
+    assert np.isnan(portable_math.exp(np.nan))
 
 
 def test_shapes_are_kept():
     table = np.arange(1.0, 7.0).reshape(2, 3)
-    assert portable.log(table.T).shape == (3, 2)
-    np.testing.assert_array_equal(portable.log(table.T), portable.log(table).T)
-    assert portable.exp(np.float32(0.0)).shape == ()
+    assert portable_math.log(table.T).shape == (3, 2)
+    np.testing.assert_array_equal(portable_math.log(table.T), portable_math.log(table).T)
+    assert portable_math.exp(np.float32(0.0)).shape == ()
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 100, 5000])
 def test_inner_products_are_not_fused(n):
     rng = np.random.default_rng(n)
     a, b = rng.normal(size=(2, n))
-    assert portable.dot(a, b) == reference.dot(a, b)
+    assert portable_math.dot(a, b) == reference.dot(a, b)
 
 
 def test_products_are_rounded_before_they_are_added():
     third = np.full(64, 1 / 3)
     third[32:] *= -1  # the sums of each lane are exactly zero, unless a product keeps more digits
-    assert portable.dot(third, np.full(64, 1 / 3)) == 0.0
+    assert portable_math.dot(third, np.full(64, 1 / 3)) == 0.0
     out = _native.combination(np.full((1, 40), 1 / 3), np.array([1 / 3]), np.full(40, -(1 / 3 * (1 / 3))), 1.0)
     assert out.tolist() == [0.0] * 40
 

@@ -66,9 +66,20 @@ def test_workflows_are_complete_and_may_do_no_more_than_they_need(path: Path) ->
         assert "@" in step.get("uses", "@")
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_end_and_use_exact_versions_of_actions_without_credentials(path: Path) -> None:
+    jobs = read(path)["jobs"]
+    assert all("timeout-minutes" in job for job in jobs.values() if "uses" not in job)
+    uses = re.findall(r"uses: (?!\./)(.*)", path.read_text(encoding="utf-8"))
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in uses), uses
+    for step in steps(read(path)):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
 def test_workflows_make_what_the_makefile_has() -> None:
     named = {name for path in WORKFLOWS for step in steps(read(path)) for name in made(step.get("run", ""))}
-    assert {"test", "fuzz", "docs", "coverage"} <= named
+    assert {"test", "fuzz", "docs", "coverage", "dist", "check-dist", "lint-workflows"} <= named
     assert named <= make_targets()
 
 

@@ -19,8 +19,8 @@ SOURCE = Path(corate.__file__).parent
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
-    "(top)": 854,
-    "cli": 3748,
+    "(top)": 887,
+    "cli": 3763,
     "compat": 1174,
     "corpus": 1048,
     "counting": 1592,
@@ -35,7 +35,7 @@ ROOMS = {
     "model": 2720,
     "optimize": 806,
     "pages": 400,
-    "rate": 2767,
+    "rate": 2781,
     "sklearn": 292,
     "spacy": 286,
     "spark": 751,

@@ -22,14 +22,19 @@ REPRODUCTION = ROOT / "reproduction" / "pyproject.toml"
 GROUPS = ("build", "test", "docs", "bench")
 
 
-def compile_versions(target: Path, extras: tuple[str, ...], groups: tuple[str, ...], *more: str) -> None:
-    """Resolve pyproject.toml with these extras and groups. The file names no index, path or command."""
+def compile_versions(
+    target: Path, extras: tuple[str, ...], groups: tuple[str, ...], *more: str, alone: bool = False
+) -> None:
+    """Resolve pyproject.toml with these extras and groups, or the groups ``alone``.
+
+    The file names no index, path or command.
+    """
     chosen = [word for name in extras for word in ("--extra", name)] + [w for name in groups for w in ("--group", name)]
     plain = ("--quiet", "--no-header", "--no-annotate", "--no-emit-index-url")
     with tempfile.TemporaryDirectory() as folder:
         others = Path(folder, "reproduction.txt")
         others.write_text("\n".join(of_reproduction() if extras else []) + "\n", encoding="utf-8")
-        inputs = ["pyproject.toml", str(others)]
+        inputs = [] if alone else ["pyproject.toml", str(others)]
         command = ["uv", "pip", "compile", *inputs, *chosen, *plain, *more, "--output-file", str(target)]
         subprocess.run(
             [Path(sys.executable).with_name("uv"), *command[1:]], check=True, cwd=ROOT, stdout=subprocess.DEVNULL
@@ -49,6 +54,7 @@ def lock() -> None:
     compile_versions(develop, USERS_EXTRAS, GROUPS, *everywhere)
     compile_versions(LOCKS / "demo.txt", (), ("build",), *everywhere, "--constraint", str(develop))
     compile_versions(LOCKS / "spark.txt", (*USERS_EXTRAS, "spark"), GROUPS, *everywhere)
+    compile_versions(LOCKS / "release.txt", (), ("release",), *everywhere, alone=True)
 
 
 def resolve(versions: str, python: str, target: Path) -> None:

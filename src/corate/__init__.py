@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from corate.progress import ProgressEvent
     from corate.training.methods import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
     from corate.training.train import train, train_file
+    from corate.versions import show_versions
 
 __all__ = [
     "MEMM",
@@ -54,6 +55,7 @@ __all__ = [
     "evaluate",
     "load",
     "read",
+    "show_versions",
     "tokenize",
     "train",
     "train_file",
@@ -77,6 +79,7 @@ _MODULES = {
     ),
     "load": "model.archive",
     "read": "formats",
+    "show_versions": "versions",
     "tokenize": "corpus.tokenizer",
     "train": "training.train",
     "train_file": "training.train",
@@ -102,4 +105,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

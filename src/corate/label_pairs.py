@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.rows import Ragged, SparseRows
 from corate.types import F32, Ids
 
@@ -172,7 +172,7 @@ class EdgeScores(Ragged):
         """The (K + 1, K + 1) table."""
         product = np.outer(self.row, self.col).astype(np.float32)
         # log(1 + product) as in native/chain/lattice.h
-        logs = np.where(product < 1.5e-8, product, portable.log(1.0 + product.astype(np.float64)))
+        logs = np.where(product < 1.5e-8, product, portable_math.log(1.0 + product.astype(np.float64)))
         table = -np.float32(self.weight) * logs.astype(np.float32)
         table[self.owners, self.to] = self.scores
         return np.asarray(table, dtype=np.float32)

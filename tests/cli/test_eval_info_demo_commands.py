@@ -53,6 +53,18 @@ def test_text_without_labels_cannot_be_evaluated(corate, model):
     assert result.err.startswith("corate: error: ")
 
 
+def test_info_without_a_model_lists_versions(corate):
+    import corate as library
+    from corate.versions import versions
+
+    assert json.loads(corate("info", "--json").text) == versions()
+    assert corate("info").text.startswith("corate ")
+    assert library.__version__ in corate("info").text
+    wrong = corate("info", "--weights")
+    assert wrong.code == 2
+    assert "--weights: this needs a model file" in wrong.err
+
+
 def test_info_tells_what_is_in_a_model(corate, model):
     facts = json.loads(corate("info", model, "--json").text)
     assert facts["method"] == "empirical"

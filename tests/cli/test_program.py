@@ -32,7 +32,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are PO
 def test_version(corate):
     import corate as library
 
-    assert corate("--version").text == f"corate {library.__version__}\n"
+    assert corate("--version").text == corate("-V").text == f"corate {library.__version__}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -61,6 +61,29 @@ def test_commands_start_without_what_they_may_not_need():
     code = f"import sys, corate.cli.app; print(sorted({large} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+def imported_by(*command):
+    """The large packages and the rooms of the library that a command imports."""
+    code = (
+        "import atexit, sys; from corate.cli import main\n"
+        "atexit.register(lambda: print('imported', *{n.split('.')[0] for n in sys.modules}, *sys.modules))\n"
+        f"sys.argv[1:] = {[str(word) for word in command]}\nmain()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.rpartition("imported ")[2].split())
+
+
+def test_commands_import_only_what_they_use(data):
+    large = {"rich", "networkx", "jinja2", "scipy", "pandas", "pyarrow"}
+    assert not imported_by("--version") & {*large, "numpy", "corate.types"}
+    assert not imported_by("info", "--json") & {*large, "numpy", "corate.types"}
+    derived = imported_by("derive", "A-B B-C")
+    assert "corate.rate.trees" in derived
+    assert not derived & {*large, "numpy", "corate._native", "corate.corpus", "corate.model"}
+    rates = imported_by("rates", data / "train.tsv", "--json")
+    assert "numpy" in rates
+    assert not rates & {*large, "corate.training", "corate.graphs"}
 
 
 def test_help_of_commands_imports_no_numpy():
@@ -150,7 +173,9 @@ def test_standard_output_that_is_full_is_exit_code_1(model):
 def test_ctrl_c_while_packages_are_imported_is_130(tmp_path, start, how, package):
     (tmp_path / f"{package}.py").write_text(f"import os, signal\n{how}\nraise AssertionError('it went on')\n")
     paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    run = subprocess.run([*start, "derive", "A-B"], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
+    model = tmp_path / "m.corate"
+    model.touch()
+    run = subprocess.run([*start, "info", model], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
     assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
 
 

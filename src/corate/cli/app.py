@@ -175,7 +175,7 @@ app = _Program(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     params=[
-        click.Option(["--version"], callback=_print_version, help="Show the version and exit.", **_FLAG),
+        click.Option(["-V", "--version"], callback=_print_version, help="Show the version and exit.", **_FLAG),
         click.Option(
             ["--install-completion"], help="Install completion for the current shell, or for this one.", **_SHELL
         ),

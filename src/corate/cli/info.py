@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.commands import Run, command, option
-from corate.cli.shared_options import JSON, MODEL
+import click
+
+from corate.cli.commands import Run, argument, command, option
+from corate.cli.shared_options import JSON
 from corate.cli.terminal import count, counted, in_words, percent, print_json, print_table, show_table, size
 from corate.pages.tables import Table
 
@@ -27,6 +29,7 @@ Examples:
   corate info model.corate --weights          the strongest features, and which labels attract each other
   corate info model.corate --all
   corate info model.corate --json | jq .labels
+  corate info                                 the versions of all packages, for reports of problems
 """
 
 _PAIRS = 8
@@ -57,7 +60,7 @@ class Info(Run):
     attract each other; those with a rate below 1 avoid each other.
     """
 
-    model: str = MODEL
+    model: str | None = argument("[MODEL]", "The model file. Without it: the versions of all packages.", required=False)
     templates: bool = option("--templates", "Also list the templates of its features.")
     weights: bool = option(
         "--weights",
@@ -70,12 +73,28 @@ class Info(Run):
         """Run the command."""
         import corate
 
+        if self.model is None:
+            self._show_versions()
+            return
         tagger = corate.load(self.model)
         facts = _facts(tagger, self.model)
         if self.json:
             print_json(facts)
         else:
             _show(tagger, facts, templates=self.templates or self.everything, weights=self.weights or self.everything)
+
+    def _show_versions(self) -> None:
+        """What is installed, without a model."""
+        from corate.versions import show_versions, versions
+
+        asked = {"--templates": self.templates, "--weights": self.weights, "--all": self.everything}
+        for name, given in asked.items():
+            if given:
+                raise click.BadParameter("this needs a model file", param_hint=name)
+        if self.json:
+            print_json(versions())
+        else:
+            show_versions()
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:

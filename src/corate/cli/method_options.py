@@ -1,4 +1,4 @@
-"""The command-line options of the training methods, derived from :mod:`corate.training.methods`."""
+"""Command-line options of the training methods, derived from :mod:`corate.training.methods`, which has their help."""
 
 from __future__ import annotations
 

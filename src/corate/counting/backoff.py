@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
@@ -44,7 +44,7 @@ KeyedTable = tuple[NDArray[np.uint64], Table]
 MOST_CANDIDATES = 1000
 
 #: The score of a label that is not a candidate of the back-off.
-FLOOR = float(portable.log(1e-6))
+FLOOR = float(portable_math.log(1e-6))
 _NO_LIMIT = 1 << 60  # no word has this many tokens: all types count
 
 
@@ -153,7 +153,7 @@ class NodeParts(LabelRows):
         if p.oov != 1.0:
             scores = scores + np.float32(p.oov - 1.0) * self.word * ~np.repeat(self.known, self.lengths)
         if p.oov_constant != 1.0:
-            scores = scores + np.float32(portable.log(p.oov_constant)) * ~np.repeat(self.known, self.lengths)
+            scores = scores + np.float32(portable_math.log(p.oov_constant)) * ~np.repeat(self.known, self.lengths)
         scores += np.float32(p.context) * self.context
         return np.asarray(scores, dtype=np.float32)
 
@@ -277,7 +277,7 @@ class BackoffTables:
         n = self.n_labels
         counts = np.ones((len(classes), n))
         counts[classes.owners, classes.labels] += classes.counts
-        log_p = portable.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+        log_p = portable_math.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
         rows = SparseRows(
             np.arange(len(classes) + 1, dtype=np.int64) * n,
             np.tile(np.arange(n, dtype=np.int32), len(classes)),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.counting.backoff import PAPER, BackoffParameters, BackoffPreset, BackoffTables, NodeParts
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import PairCounts, Tokens
@@ -129,4 +129,4 @@ def measure_candidates(
     _, marginals, _ = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
     gold = Candidates(offsets, labels, scores).find(tokens.labels)
     p = np.where(gold >= 0, marginals[gold], 0.0)
-    return best == tokens.labels, -portable.log(np.maximum(p, 1e-5))
+    return best == tokens.labels, -portable_math.log(np.maximum(p, 1e-5))

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.features.ready_made import groups_of
@@ -143,7 +143,7 @@ class Candidates(LabelRows):
     def softmax(self, scores: F64) -> F64:
         """P(label) at each token from scores of its candidates."""
         tops = np.maximum.reduceat(scores, self.offsets[:-1])
-        exp = portable.exp(scores - np.repeat(tops, self.lengths))
+        exp = portable_math.exp(scores - np.repeat(tops, self.lengths))
         return np.asarray(exp / np.repeat(np.add.reduceat(exp, self.offsets[:-1]), self.lengths))
 
 
@@ -186,7 +186,7 @@ class PooledExperts:
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
         """The experts' evidence as weights of a chain model, one row per feature."""
         rows = np.repeat(expert_of, table.lengths)
-        evidence = portable.log1p(table.counts / (SMOOTHING * self._prior(prior)[table.labels]))
+        evidence = portable_math.log1p(table.counts / (SMOOTHING * self._prior(prior)[table.labels]))
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
 
     def _prior(self, prior: F64) -> F64:
@@ -222,13 +222,13 @@ def fit_weights(
     if has_backoff:
         x[:, n_experts] = candidates.backoff
     gold = np.where(scored < 0, -1, candidates.find(labels))
-    centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable.log(prior)])
+    centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable_math.log(prior)])
 
     def loss(theta: F64) -> tuple[float, F64, F64]:
         value, gradient, hessian = _native.conditional_logit(x, candidates.arrays(), gold, theta, len(prior))
         pull = theta - centre
         hessian[np.diag_indices_from(hessian)] += RIDGE
-        return value + 0.5 * RIDGE * portable.dot(pull, pull), gradient + RIDGE * pull, hessian
+        return value + 0.5 * RIDGE * portable_math.dot(pull, pull), gradient + RIDGE * pull, hessian
 
     found = newton(loss, centre, RIDGE, progress)
     backoff = max(LEAST_BACKOFF, float(found[n_experts])) if has_backoff else 0.0
@@ -240,7 +240,7 @@ def _share_of_entropy(loss: float, labels: Ids) -> float:
     """A log loss, as a share of that of the labels if each is predicted by its frequency among them."""
     counts = np.bincount(labels)
     counts = counts[counts > 0]
-    entropy = -portable.dot(counts.astype(np.float64), portable.log(counts / max(1, len(labels))))
+    entropy = -portable_math.dot(counts.astype(np.float64), portable_math.log(counts / max(1, len(labels))))
     return 1.0 if entropy <= 0.0 else float(loss / entropy)
 
 
@@ -290,7 +290,7 @@ def fit_edges(
     edges = np.zeros((size, size))
     for _ in range(rounds):
         expected = _native.pair_expectations(sentences, candidates.arrays(), posteriors, edges)
-        edges += portable.log((observed + k) / (expected + k))
+        edges += portable_math.log((observed + k) / (expected + k))
     return edges.astype(np.float32)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from corate import portable
+from corate import portable_math
 from corate.counting.counts import PairCounts
 from corate.label_pairs import EdgeScores, LabelPairs
 
@@ -32,7 +32,7 @@ def edge_scores(pairs: PairCounts, n_labels: int, k: float, weight: float = 1.0)
     col = np.bincount(pairs.to, weights=pairs.counts, minlength=size)
     total = max(float(row.sum()), 1.0)
     expected = row[pairs.origin] * col[pairs.to] / total
-    scores = weight * portable.log((pairs.counts + k) / (expected + k))
+    scores = weight * portable_math.log((pairs.counts + k) / (expected + k))
     scale = np.sqrt(total * k)
     return EdgeScores(
         LabelPairs(n_labels).offsets(pairs.origin),

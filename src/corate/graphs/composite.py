@@ -20,7 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from corate import portable
+from corate import portable_math
 from corate.errors import ConfigError
 from corate.graphs.estimation import ScopeCounts
 from corate.inference.tables import spread
@@ -59,7 +59,7 @@ def fit_composite(counts: ScopeCounts, graph: Graph, prior: float) -> list[Facto
     cliques = [tuple(place[node] for node in clique) for clique in graph.cliques()]
     parts: dict[frozenset[int], list[tuple[tuple[int, ...], F64]]] = {}
     for clique, scope, table in zip(cliques, counts.scopes, counts.smoothed(prior), strict=True):
-        logs = portable.log(_local_fit(table, clique, scope, cliques))
+        logs = portable_math.log(_local_fit(table, clique, scope, cliques))
         for part, values in _interactions(logs, clique).items():
             parts.setdefault(frozenset(part), []).append((part, values))
     factors: list[Factor] = []
@@ -70,7 +70,7 @@ def fit_composite(counts: ScopeCounts, graph: Graph, prior: float) -> list[Facto
             if key not in used:
                 used.add(key)
                 total = total + sum(spread(values, part, clique) for part, values in parts[key]) / len(parts[key])
-        factors.append((clique, portable.exp(total - total.max())))
+        factors.append((clique, portable_math.exp(total - total.max())))
     return factors
 
 

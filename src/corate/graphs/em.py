@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corate import portable
+from corate import portable_math
 from corate.errors import DataError
 from corate.graphs.estimation import ScopeCounts, tree_factors
 from corate.graphs.estimator import Estimator
@@ -96,7 +96,7 @@ def _climb(
         logs, tables = Distribution(factors, tree).expected(given, weights)
         if not np.isfinite(logs).all():
             raise DataError("EM reached a model in which a row is impossible; fit with a prior above 0")
-        likelihood = portable.dot(weights, logs)
+        likelihood = portable_math.dot(weights, logs)
         trace.append((likelihood + _prior_term(factors, estimator.prior), likelihood))
         if len(trace) > 1 and trace[-1][0] - trace[-2][0] < TOLERANCE * total:
             break
@@ -109,7 +109,7 @@ def _prior_term(factors: Sequence[Factor], prior: float) -> float:
     """prior times the mean over all joint states of log P."""
     if prior == 0:
         return 0.0
-    return prior * sum(float(portable.log(table).mean()) for _, table in factors)
+    return prior * sum(float(portable_math.log(table).mean()) for _, table in factors)
 
 
 def _margins(tree: Triangulation, tables: Sequence[F64], scopes: Sequence[tuple[int, ...]]) -> list[F64]:

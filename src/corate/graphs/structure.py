@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
 from corate.graphs.variables import DataRows
@@ -57,7 +57,7 @@ class Tree:
         scores = mutual_information(rows, options.threads)
         if self.forest:
             free = np.array([len(rows.states[name]) - 1 for name in names])
-            scores = scores - np.outer(free, free) * float(portable.log(max(rows.total, 2.0))) / 2
+            scores = scores - np.outer(free, free) * float(portable_math.log(max(rows.total, 2.0))) / 2
         return Graph(names, tuple((names[a], names[b]) for a, b in _spanning_tree(scores, forest=self.forest)))
 
 
@@ -148,7 +148,7 @@ class _Growth:
     def _worth(self, statistic: float, a: int, b: int, between: frozenset[int]) -> float:
         degrees = (self.sizes[a] - 1) * (self.sizes[b] - 1) * math.prod(self.sizes[v] for v in between)
         if self.options.criterion == "bic":
-            return (statistic - degrees * float(portable.log(max(self.rows.total, 2.0)))) / 2
+            return (statistic - degrees * float(portable_math.log(max(self.rows.total, 2.0)))) / 2
         n = len(self.names)
         p = chi_squared_tail(statistic, degrees) if degrees else 1.0
         return statistic if p < self.options.level / (n * (n - 1) / 2) else 0.0
@@ -178,7 +178,7 @@ def _n_entropy(codes: NDArray[np.int64], weights: F64 | None, total: float) -> f
     """Rows times the entropy of some codes."""
     counts = np.bincount(codes, weights=weights)
     seen = np.append(counts[counts > 0].astype(np.float64), total)
-    terms = seen * portable.log(seen)
+    terms = seen * portable_math.log(seen)
     return float(terms[-1] - terms[:-1].sum())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.arguments import check_threads, check_whole
 from corate.errors import ConfigError
 from corate.types import F64
@@ -165,7 +165,7 @@ class Messages:
     @cached_property
     def marginals(self) -> F64:
         """The probabilities of labels, ``(nodes, labels)``."""
-        return portable.exp(self.log_marginals)
+        return portable_math.exp(self.log_marginals)
 
     @property
     def converged(self) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.corpus import StringTable
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ModelError
@@ -29,7 +29,7 @@ __all__ = ["ChainModel", "UnseenRule", "WordPairs"]
 
 
 #: The log-probability of a label pair that a pair of words was not seen with.
-PAIR_FLOOR = float(portable.log(1e-6))
+PAIR_FLOOR = float(portable_math.log(1e-6))
 
 
 @dataclass(frozen=True)

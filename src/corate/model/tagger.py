@@ -1,4 +1,7 @@
-"""The tagger: a chain model with its vocabulary and features. Taggers label sentences, and are saved and loaded."""
+"""The tagger: a chain model with its vocabulary and features. Taggers label text, and are saved, loaded and pickled.
+
+What a model file or a pickle may name is in :mod:`corate.model.archive`.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.errors import DataError
 from corate.types import F64
 
@@ -38,7 +38,7 @@ def newton(
     for step in range(MOST_STEPS):
         progress(step / MOST_STEPS)
         direction = _solution(hessian, gradient, ridge)
-        expected = 0.5 * portable.dot(gradient, direction)
+        expected = 0.5 * portable_math.dot(gradient, direction)
         if expected < TOLERANCE * max(1.0, abs(value)):
             break
         scale = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corate import portable
+from corate import portable_math
 from corate.types import F64
 
 __all__ = ["L2"]
@@ -31,7 +31,7 @@ class L2:
 
     def __call__(self, weights: F64) -> tuple[float, F64]:
         """The value and the gradient of the term."""
-        return 0.5 * self.strength * portable.dot(weights, weights), self.strength * weights
+        return 0.5 * self.strength * portable_math.dot(weights, weights), self.strength * weights
 
     def per_visit(self, visits: Any) -> F64:
         """The share of the term in one visit of each weight, so that a pass with so many visits has all of it."""

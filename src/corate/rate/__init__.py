@@ -13,20 +13,17 @@ P(A, B, C)
 True
 """
 
-from corate.rate.counted import Counts
+from typing import TYPE_CHECKING, Any
+
 from corate.rate.derivation import Check, Derivation, Step, rewrite
 from corate.rate.errors import ExpressionError, SeparationError, UndefinedRateError
 from corate.rate.evaluation import Distribution, interpretation
 from corate.rate.expressions import CR, ONE, Expression, Group, P, Product, Sum, product
 from corate.rate.forms import FORMS, Factorisation, factorise
-from corate.rate.gaussian import Gaussian
 from corate.rate.graphs import Graph
-from corate.rate.histogram import Histogram
 from corate.rate.independence import Independence, IndependenceTest
 from corate.rate.junction import JunctionTree
-from corate.rate.models import random_gaussian, random_table
 from corate.rate.parsing import parse
-from corate.rate.tables import Table
 from corate.rate.terms import Block, Sem, Seq, Term
 from corate.rate.theorems import (
     cit1,
@@ -43,7 +40,14 @@ from corate.rate.theorems import (
     singleton,
     unconnected,
 )
-from corate.rate.value_rates import ValueRate
+
+if TYPE_CHECKING:
+    from corate.rate.counted import Counts
+    from corate.rate.gaussian import Gaussian
+    from corate.rate.histogram import Histogram
+    from corate.rate.models import random_gaussian, random_table
+    from corate.rate.tables import Table
+    from corate.rate.value_rates import ValueRate
 
 __all__ = [
     "CR",
@@ -96,3 +100,23 @@ __all__ = [
     "singleton",
     "unconnected",
 ]
+
+#: What calculates with numbers is imported when it is first used: a derivation needs no NumPy.
+_NUMERIC = {
+    "Counts": "counted",
+    "Gaussian": "gaussian",
+    "Histogram": "histogram",
+    "Table": "tables",
+    "ValueRate": "value_rates",
+    "random_gaussian": "models",
+    "random_table": "models",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NUMERIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_NUMERIC[name]}"), name)
+    return value

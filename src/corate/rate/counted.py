@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import portable_math
 from corate.display import counted
 from corate.errors import DataError
-from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail, g_squared
+from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail
 from corate.rate.tables import Discrete, Table, check_cells
 from corate.rate.terms import NamesLike, new_names, read_names
 from corate.rate.value_rates import ValueRate, extreme_rates
@@ -163,7 +164,7 @@ class Counts(Discrete):
         if not groups[0] or not groups[1] or len({name for group in groups for name in group}) < sum(map(len, groups)):
             raise DataError("name at least one variable on each side, and no variable twice")
         columns = [[self.variables.index(name) for name in group] for group in groups]
-        statistic, degrees = g_squared(self._rows, self._weights, columns)
+        statistic, degrees = _g_squared(self._rows, self._weights, columns)
         tail = chi_squared_tail(statistic, degrees) if degrees else 1.0
         return IndependenceTest(Independence(*groups), statistic, degrees, tail)
 
@@ -305,3 +306,38 @@ def _distinct(
     size = max(1, len(states[variables[1]]))
     keys, counts = np.unique(rows[:, 0].astype(np.int64) * size + rows[:, 1], return_counts=True)
     return np.stack([keys // size, keys % size], axis=1), variables, states, counts
+
+
+def _g_squared(
+    rows: NDArray[np.int64], weights: NDArray[np.float64], columns: Sequence[Sequence[int]]
+) -> tuple[float, int]:
+    """The statistic and its degrees of freedom; ``columns`` are those of X, of Y and of Z.
+
+    ``rows`` holds the state of every variable for every observation, ``weights`` how often it was observed.
+    """
+    x, y, z = (_codes(rows, chosen) for chosen in columns)
+    xz, yz = _codes(np.stack([x, z], 1), (0, 1)), _codes(np.stack([y, z], 1), (0, 1))
+    xyz = _codes(np.stack([xz, yz], 1), (0, 1))
+    n_xyz, n_xz, n_yz, n_z = (np.bincount(code, weights=weights) for code in (xyz, xz, yz, z))
+    seen = weights > 0
+    logs = np.zeros(len(rows))
+    logs[seen] = portable_math.log(n_xyz[xyz[seen]] * n_z[z[seen]] / (n_xz[xz[seen]] * n_yz[yz[seen]]))
+    statistic = 2.0 * float((weights * logs).sum())
+    values_x, values_y = _values_with(xz[seen], z[seen], len(n_z)), _values_with(yz[seen], z[seen], len(n_z))
+    degrees = int((np.maximum(values_x - 1, 0) * np.maximum(values_y - 1, 0)).sum())
+    return max(statistic, 0.0), degrees
+
+
+def _codes(rows: NDArray[np.int64], columns: Sequence[int]) -> NDArray[np.int64]:
+    """One number for each different row of some columns; 0 for all if there are no columns."""
+    codes = np.zeros(len(rows), np.int64)
+    for column in columns:
+        sizes = int(rows[:, column].max(initial=0)) + 1
+        codes = np.unique(codes * sizes + rows[:, column], return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _values_with(joint: NDArray[np.int64], z: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """How many different joint values each z has."""
+    _, first = np.unique(joint, return_index=True)
+    return np.bincount(z[first], minlength=n)

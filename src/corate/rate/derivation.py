@@ -16,7 +16,6 @@ from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers
 from corate.rate.graphs import Graph, GraphLike
 from corate.rate.independence import Independence, IndependenceTest
-from corate.rate.models import random_gaussian, random_table
 from corate.rate.writing import RunningText, latex, text
 
 if TYPE_CHECKING:
@@ -265,6 +264,8 @@ class Derivation:
         return found
 
     def _random(self, seed: int) -> Distribution:
+        from corate.rate.models import random_gaussian, random_table
+
         if len(self.graph.nodes) > _MOST_TABLE_NODES:
             return random_gaussian(self.graph, seed)
         fixed: dict[str, dict[Any, None]] = {}

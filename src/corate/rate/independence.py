@@ -1,6 +1,6 @@
 """Tests of independence on counted data: the G-squared test, which is the likelihood-ratio test.
 
-    G2 = 2 sum over (x, y, z) of n(x, y, z) log [n(x, y, z) n(z) / (n(x, z) n(y, z))]
+    G2 = 2 sum over (x, y, z) of n(x, y, z) log [n(x, y, z) n(z) / (n(x, z) n(y, z))]    (see `Counts.test`)
 
 If X and Y are independent given Z, then G2 has approximately a chi-squared distribution. Its degrees of freedom are the
 sum over the observed values z of (values of X seen with z - 1) (values of Y seen with z - 1). Equality of rates is
@@ -11,18 +11,13 @@ independences that a derivation uses.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from corate import portable
 from corate.display import counted
 from corate.rate.graphs import braced
 
-__all__ = ["Independence", "IndependenceTest", "chi_squared_tail", "g_squared"]
+__all__ = ["Independence", "IndependenceTest", "chi_squared_tail"]
 
 
 class Independence(NamedTuple):
@@ -63,41 +58,6 @@ class IndependenceTest:
         return f"hypothesis: {self.independence}; {numbers}"
 
     __repr__ = __str__
-
-
-def g_squared(
-    rows: NDArray[np.int64], weights: NDArray[np.float64], columns: Sequence[Sequence[int]]
-) -> tuple[float, int]:
-    """The statistic and its degrees of freedom; ``columns`` are those of X, of Y and of Z.
-
-    ``rows`` holds the state of every variable for every observation, ``weights`` how often it was observed.
-    """
-    x, y, z = (_codes(rows, chosen) for chosen in columns)
-    xz, yz = _codes(np.stack([x, z], 1), (0, 1)), _codes(np.stack([y, z], 1), (0, 1))
-    xyz = _codes(np.stack([xz, yz], 1), (0, 1))
-    n_xyz, n_xz, n_yz, n_z = (np.bincount(code, weights=weights) for code in (xyz, xz, yz, z))
-    seen = weights > 0
-    logs = np.zeros(len(rows))
-    logs[seen] = portable.log(n_xyz[xyz[seen]] * n_z[z[seen]] / (n_xz[xz[seen]] * n_yz[yz[seen]]))
-    statistic = 2.0 * float((weights * logs).sum())
-    values_x, values_y = _values_with(xz[seen], z[seen], len(n_z)), _values_with(yz[seen], z[seen], len(n_z))
-    degrees = int((np.maximum(values_x - 1, 0) * np.maximum(values_y - 1, 0)).sum())
-    return max(statistic, 0.0), degrees
-
-
-def _codes(rows: NDArray[np.int64], columns: Sequence[int]) -> NDArray[np.int64]:
-    """One number for each different row of some columns; 0 for all if there are no columns."""
-    codes = np.zeros(len(rows), np.int64)
-    for column in columns:
-        sizes = int(rows[:, column].max(initial=0)) + 1
-        codes = np.unique(codes * sizes + rows[:, column], return_inverse=True)[1].astype(np.int64)
-    return codes
-
-
-def _values_with(joint: NDArray[np.int64], z: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """How many different joint values each z has."""
-    _, first = np.unique(joint, return_index=True)
-    return np.bincount(z[first], minlength=n)
 
 
 def chi_squared_tail(statistic: float, degrees: int) -> float:

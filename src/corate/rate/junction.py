@@ -14,9 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
-from corate.inference.triangulation import triangulate
 from corate.rate.derivation import Derivation, Step
 from corate.rate.expressions import Expression, Probability, Rate, probability
 from corate.rate.graphs import Graph, GraphLike
@@ -50,6 +47,10 @@ class JunctionTree:
     @classmethod
     def of(cls, graph: GraphLike) -> JunctionTree:
         """Triangulate a graph with the min-fill heuristic, and build its junction tree."""
+        import numpy as np  # chains and trees need neither
+
+        from corate.inference.triangulation import triangulate
+
         read = Graph.of(graph)
         if not read.nodes:
             return cls((), (), ())

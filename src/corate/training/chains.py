@@ -20,7 +20,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
@@ -242,7 +242,7 @@ class ChainTraining(WeightTraining):
         and normalised again.
         """
         assert self.label_weights is not None
-        offsets = -portable.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
+        offsets = -portable_math.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
         own = np.tile(offsets, tokens) if candidates is None else offsets[candidates.labels]
         return np.asarray(own if base is None else base + own, dtype=np.float32)
 

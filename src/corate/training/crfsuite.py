@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Attributes, Corpus, StringTable, check_corpus
 from corate.errors import ConfigError, DataError
@@ -394,7 +394,7 @@ class _Report:
         if self.on_iteration is None:
             return
         seconds = time.perf_counter() - self.begun
-        norm = math.sqrt(portable.dot(weights, weights))
+        norm = math.sqrt(portable_math.dot(weights, weights))
         if "error_norm" in numbers:
             numbers["active_features"] = int(np.count_nonzero(weights))
         held_out = None if self.labels_of is None else self.labels_of(weights.astype(np.float32, copy=False))

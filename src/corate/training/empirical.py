@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.corpus import Corpus
 from corate.counting.backoff import (
     DEFAULT,
@@ -297,7 +297,7 @@ def backoff_model(
         unseen=UnseenRule(
             tuple(p.ks(tables.preset)),
             p.oov,
-            float(portable.log(p.oov_constant)),
+            float(portable_math.log(p.oov_constant)),
             p.threshold,
             min(p.cap, len(counts.labels)),
         ),
@@ -349,7 +349,7 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     weights = np.array([settings["weights"].get(name, 0.0) for name in names])
     if not (np.abs([*weights, settings["ladder_weight"]]) < _LARGEST_POOL_WEIGHT).all():
         raise ModelError("the model's weights of experts are out of range; train it again")
-    bias = portable.log(label_prior(counts))
+    bias = portable_math.log(label_prior(counts))
     bias[: len(old.bias)] = old.bias
     parameters_or_none = _parameters(settings["ladder"]) if "ladder" in settings else None
     pool = PooledExperts(weights, settings["ladder_weight"], bias)

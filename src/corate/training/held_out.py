@@ -28,7 +28,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import portable
+from corate import portable_math
 from corate.corpus import Column, Corpus
 from corate.counting.counts import Tokens
 from corate.errors import Argument, ConfigError, DataError
@@ -138,9 +138,9 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
     losses = _span_losses(tagger, held_out, lattice, unknown) or _token_losses(tagger, held_out, lattice, unknown)
 
     def loss(log_t: float) -> float:
-        return losses(_at_temperature(tagger, lattice, float(portable.exp(log_t))))
+        return losses(_at_temperature(tagger, lattice, float(portable_math.exp(log_t))))
 
-    grid = np.linspace(float(portable.log(_LOWEST)), float(portable.log(_HIGHEST)), _GRID)
+    grid = np.linspace(float(portable_math.log(_LOWEST)), float(portable_math.log(_HIGHEST)), _GRID)
     best = int(np.argmin([loss(x) for x in grid]))
     low, high = grid[max(0, best - 1)], grid[min(_GRID - 1, best + 1)]
     ratio = (np.sqrt(5) - 1) / 2  # golden section: each step needs one new value
@@ -153,7 +153,7 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
         else:
             low, inner = inner[0], [inner[1], inner[0] + ratio * (high - inner[0])]
             values = [values[1], loss(inner[1])]
-    return float(portable.exp((low + high) / 2))
+    return float(portable_math.exp((low + high) / 2))
 
 
 def _token_losses(
@@ -165,7 +165,7 @@ def _token_losses(
         raise DataError(
             "there are no held-out tokens to calibrate on", f"give some, or omit {Argument('calibrate', True)}"
         )
-    return lambda at: -float(portable.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum())
+    return lambda at: -float(portable_math.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum())
 
 
 def _span_losses(

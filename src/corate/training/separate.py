@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import _native, portable_math
 from corate.counting.backoff import BackoffTables
 from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
@@ -377,7 +377,7 @@ class SeparateTraining(WeightTraining):
         """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
         self.context.progress(ProgressEvent("fitting the pairs"))
         observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
-        posteriors = portable.exp(scores).astype(np.float32)
+        posteriors = portable_math.exp(scores).astype(np.float32)
         edges = fit_edges(observed, tokens.offsets, candidates, posteriors, k=0.5, rounds=3)
         return self._fit_edge_features(tokens, candidates, scores, edges)
 
