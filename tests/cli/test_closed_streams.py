@@ -53,7 +53,7 @@ def test_standard_output_that_is_not_needed(folder):
 def test_standard_error(folder):
     shown = shell("corate info m --json", folder)
     assert shell("corate info m --json 2>&-", folder).stdout == shown.stdout
-    for command, code in (("info missing", 1), ("info", 2), ("tag m text", 0)):
+    for command, code in (("info missing", 1), ("tag", 2), ("tag m text", 0)):
         ended = shell(f"corate {command} 2>&-", folder)
         assert ended.returncode == code
         assert "error" not in ended.stdout, "errors must not run into the output"

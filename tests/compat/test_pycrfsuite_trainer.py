@@ -252,7 +252,7 @@ def test_the_parser_reads_the_log_of_the_original_as_the_original_does(algorithm
     for iteration in parser.iterations:  # the original forgets labels that only the model gives
         scores = {k: s for k, s in iteration["scores"].items() if s.ref or not s.model}
         assert {**iteration, "scores": scores} == theirs.logparser.iterations[iteration["num"] - 1]
-    least = 3 if algorithm == "arow" else 5  # which ends once there is no mistake
+    least = 1 if algorithm == "arow" else 5  # arow ends once there is no mistake; the original's order is random
     assert len(parser.iterations) == len(theirs.logparser.iterations) > least
     assert parser.last_log == theirs.logparser.last_log
     for name in ("featgen_percent", "featgen_num_features", "featgen_seconds", "training_seconds"):
