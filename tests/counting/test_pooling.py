@@ -327,15 +327,6 @@ def test_candidates_spread_over_all_labels_keep_their_scores() -> None:
     assert some.softmax(np.array([3.0, 0.0, 0.0])).tolist() == [1.0, 0.5, 0.5]
 
 
-def test_likely_candidates_score_little_less_than_the_best_or_are_the_label_of_the_token() -> None:
-    every = Candidates.all_labels(3, 3)
-    scored = replace(every, backoff=np.array([0.0, 5.0, 4.0, 1.0, -9.0, 0.0, 2.0, 2.0, -9.0], np.float32))
-    likely = scored.likely(np.array([0, 1, -1], np.int32), 1.0)
-    assert likely.offsets.tolist() == [0, 3, 6, 8]
-    assert likely.labels.tolist() == [0, 1, 2, 0, 1, 2, 0, 1]
-    assert scored.likely(np.array([1, 0, 2], np.int32), 0.5).labels.tolist() == [1, 0, 0, 1, 2]
-
-
 def test_arrays_that_do_not_fit_are_refused() -> None:
     table = (np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
     one = (np.array([0, 1]), np.zeros(1, np.int32))

@@ -9,7 +9,6 @@ import pytest
 
 import corate
 from corate import Corpus, Polish, Separate
-from corate.training import choices
 from corate.training.choices import (
     CLOSED_TEXT,
     FEW_TOKENS,
@@ -40,20 +39,6 @@ def test_a_large_corpus_has_independent_passes_from_the_pooled_base_unless_their
     given = chain_parameters(Polish(passes=7, temper=0.9), MANY_TOKENS + 1, "pooled")
     assert (given.passes, given.independent, given.temper) == (7, False, 0.9)
     assert not chain_parameters(Polish(), MANY_TOKENS + 1, "pooled", words=False).independent
-
-
-def test_few_labels_of_a_large_corpus_have_order_2_and_one_pass_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Corpus.from_sentences([[("a", "X"), ("b", "Y"), ("c", "X"), (f"w{i % 9}", "YX"[i % 2])] for i in range(60)])
-    assert corate.train(few).record["order"] == 1
-    monkeypatch.setattr(choices, "MANY_TOKENS", 100)
-    large = corate.train(few)
-    assert (large.record["order"], large.record["training_lattice"]) == (2, "pruned")
-    assert large.record["lattice"] == "full"
-    single = corate.train(few, order=1)
-    assert "training_lattice" not in single.record
-    assert large.record["settings"]["passes"] == single.record["settings"]["passes"] + 1
-    monkeypatch.setattr(choices, "LABELS_OF_ORDER_2", 1)
-    assert corate.train(few).record["order"] == 1
 
 
 def test_the_pooled_base_weighs_less_the_more_of_the_labels_it_explains() -> None:

@@ -124,14 +124,6 @@ class Candidates(LabelRows):
         own = SparseRows(ends, labels[missing], np.full(ends[-1], floor, np.float32))
         return Candidates(*SparseRows(self.offsets, self.labels, self.backoff).plus(own).arrays())
 
-    def likely(self, labels: Ids, limit: float) -> Candidates:
-        """Each token's own label, if it is known, and those that score at most ``limit`` less than its best label."""
-        tops = np.maximum.reduceat(self.backoff, self.offsets[:-1])
-        kept = self.backoff >= np.repeat(tops - np.float32(limit), self.lengths)
-        own = self.find(labels)
-        kept[own[own >= 0]] = True
-        return self.where(kept)
-
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """The arrays that the native code takes."""
         return self.offsets, self.labels
@@ -215,12 +207,10 @@ def fit_weights(
     The sum is over the tokens whose label in ``scored`` is not negative. ``labels`` are left out of the counts.
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
-    columns = n_experts + has_backoff
     x = _native.expert_evidence(
-        table.arrays(), features.arrays(), expert_of, columns, candidates.arrays(), prior, SMOOTHING, labels
+        table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
     )
-    if has_backoff:
-        x[:, n_experts] = candidates.backoff
+    x = np.column_stack([x, candidates.backoff]) if has_backoff else x
     gold = np.where(scored < 0, -1, candidates.find(labels))
     centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable_math.log(prior)])
 

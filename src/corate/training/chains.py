@@ -35,7 +35,7 @@ from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.optimize.tuning import Results
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of
-from corate.training.choices import MOST_TRIPLE_LABELS, chain_parameters, choose_parts, order_2_on_full
+from corate.training.choices import MOST_TRIPLE_LABELS, chain_parameters, choose_parts
 from corate.training.held_out import held_out_results
 from corate.training.initial_scores import HeldOutSet, InitialScores, InitialScoresFromCounts, InitialScoresFromModel
 from corate.training.items import (
@@ -60,11 +60,6 @@ logger = logging.getLogger(__name__)
 LEAST_TRIPLES = 2
 #: The L2 decay of their weights at each visit.
 TRIPLE_DECAY = 0.01
-
-#: With order 2 on a full lattice, training considers the labels whose pooled score is at most so much below the best:
-#: their probability is at least exp(-LIKELY) times as high.
-LIKELY = 8.0
-
 
 #: A pass may exceed the previous loss by so much per token before it counts as diverged.
 SLACK = 1.0
@@ -115,13 +110,12 @@ class ChainTraining(WeightTraining):
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
         facts["unexplained"] = start.unexplained
         n_tokens = int(start.tokens.offsets[-1]) if layout is None else layout.tokens
-        facts["second"] = method.order != 1 and _second_on_full(start, n_tokens)
         p = chain_parameters(method, n_tokens, start.base, **facts)
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
         initial = start.initial_weights(p.temper, p.edge)
-        order = _chosen_order(method, start, initial, n_tokens)
+        order = _chosen_order(method, start, initial)
         layout = layout or WeightLayout.of(method, start, order)
         edges, triples = layout.edges, layout.triples
         if len(edges) and len(initial.extra.labels):
@@ -155,14 +149,6 @@ class ChainTraining(WeightTraining):
         """The lattice as an option."""
         return "full" if self.full else "pruned"
 
-    @property
-    def only_likely(self) -> bool:
-        """Whether training on a full lattice leaves out labels that the counts make improbable.
-
-        It does in large texts, where order 2 is the default, and takes about as long as with order 1 then.
-        """
-        return self.full and self.order == 2 and _second_on_full(self.start, self.n_tokens)
-
     @cached_property
     def initial(self) -> ChainWeights:
         """The weights that training starts from."""
@@ -188,8 +174,6 @@ class ChainTraining(WeightTraining):
         if not (self.full and start.fresh and self.p.temper == 0):
             options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
             candidates = start.candidates(tokens, tables, self.p.temper, **options)
-            if training and self.only_likely:
-                candidates = candidates.likely(tokens.labels, self.p.temper * LIKELY)
         if candidates is None:
             gold, base = tokens.labels, None
         else:
@@ -207,8 +191,7 @@ class ChainTraining(WeightTraining):
             kept = edges[1] < len(self.edge_rows)
             if not kept.all():
                 edges = offsets_of(kept)[edges[0]], edges[1][kept]
-        every = self.full and not (training and self.only_likely)
-        pruned = None if every or candidates is None else candidates.arrays()
+        pruned = None if self.full or candidates is None else candidates.arrays()
         pruned_gold = None if candidates is None else candidates.pruned_gold
         return ItemArrays(
             tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, pruned_gold
@@ -297,7 +280,6 @@ class ChainTraining(WeightTraining):
             "base": self.start.base if self.start.fresh else "model",
             "optimizer": self.method.optimizer,
             "lattice": self.lattice,
-            **({"training_lattice": "pruned"} if self.only_likely else {}),
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
             **({} if pruned_gold is None else {"pruned_labels": _shares(pruned_gold)}),
             "transitions": self.method.transitions,
@@ -414,8 +396,8 @@ class ChainTraining(WeightTraining):
         return held_out_results(held_out, best, self.start.labels.to_list())
 
 
-def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights, tokens: int) -> int:
-    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels, or for few labels in much text.
+def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeights) -> int:
+    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
 
     A model that is trained further keeps its order.
     """
@@ -427,8 +409,7 @@ def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeigh
             f"the model to start from has order 2, which the method {method.name!r} does not train; "
             "use polish or standard"
         )
-    usual = start.fresh and method.refines_counts and start.parts is None
-    usual = usual and (not full or _second_on_full(start, tokens))
+    usual = start.fresh and method.refines_counts and not full and start.parts is None
     order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
     if order == 2 and full and start.n_labels > MOST_TRIPLE_LABELS:
         raise DataError(
@@ -436,11 +417,6 @@ def _chosen_order(method: ChainMethod, start: InitialScores, initial: ChainWeigh
             f"not {start.n_labels}; use the lattice 'pruned', or order 1"
         )
     return order
-
-
-def _second_on_full(start: InitialScores, tokens: int) -> bool:
-    """Whether a full lattice has order 2, if no order is given."""
-    return order_2_on_full(start.base, tokens, start.n_labels, words=start.word is not None)
 
 
 def _shares(pruned_gold: NDArray[np.int64]) -> dict[str, float]:

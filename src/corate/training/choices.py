@@ -54,7 +54,6 @@ __all__ = [
     "choose_start",
     "edge_templates",
     "mean_candidates",
-    "order_2_on_full",
     "recurring_labels",
     "refuse_too_many_labels",
     "separate_parameters",
@@ -76,12 +75,8 @@ POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
 LARGE_RATE = 0.08
 
 #: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
-#: step size, and the most weight of the base scores, since the features know more. There is one more with order 2,
-#: which varies more between seeds.
+#: step size, and the most weight of the base scores, since the features know more.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
-#: There, the order on a full lattice is 2 with at most this many labels. Tagging sums over all label triples: with 9
-#: labels it takes 2.5 times as long as with order 1, with 22 labels 6 times.
-LABELS_OF_ORDER_2 = 12
 
 #: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
 #: CLOSED_TEXT or less, it has CLOSED_TEMPER, and passes have these larger steps: in text of few templates, it knows the
@@ -191,11 +186,6 @@ def choose_start(
     return templates, "none"
 
 
-def order_2_on_full(base: str, tokens: int, labels: int, *, words: bool) -> bool:
-    """Whether the order of polish on a full lattice is 2: with few labels and much text."""
-    return base == "pooled" and words and tokens > MANY_TOKENS and labels <= LABELS_OF_ORDER_2
-
-
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
     """The parts of labels that have weights; None for none.
 
@@ -262,19 +252,11 @@ class Parameters:
 
 
 def chain_parameters(
-    method: ChainMethod,
-    tokens: int,
-    base: str,
-    *,
-    parts: bool = False,
-    words: bool = True,
-    second: bool = False,
-    unexplained: float = 1.0,
+    method: ChainMethod, tokens: int, base: str, *, parts: bool = False, words: bool = True, unexplained: float = 1.0
 ) -> Parameters:
     """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
 
-    ``second`` is whether the order is 2 on a full lattice. ``unexplained`` is the share of the entropy of left-out
-    labels that the base pooled does not explain.
+    ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
     """
     if not method.refines_counts:
         return Parameters.of(method, {})
@@ -288,15 +270,12 @@ def chain_parameters(
     }
     independent = base == "pooled" and large and method.passes is None
     if base == "pooled" and words:
-        chosen |= _pooled(unexplained, INDEPENDENT_PASSES + second if independent else None, large=large)
+        chosen |= _pooled(unexplained, large=large, independent=independent)
     return _with_base(Parameters.of(method, chosen, independent=independent), base)
 
 
-def _pooled(unexplained: float, independent: int | None, *, large: bool) -> dict[str, Any]:
-    """The parameters for the base pooled that depend on how much of the labels it explains.
-
-    ``independent`` is the number of independent passes; None for passes that go on from one another.
-    """
+def _pooled(unexplained: float, *, large: bool, independent: bool) -> dict[str, Any]:
+    """The parameters for the base pooled that depend on how much of the labels it explains."""
     part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
 
     def between(closed: float, usual: float) -> float:
@@ -307,8 +286,8 @@ def _pooled(unexplained: float, independent: int | None, *, large: bool) -> dict
         passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
         return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
     found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
-    if independent is not None:
-        found |= {"passes": independent, "rate": INDEPENDENT_RATE}
+    if independent:
+        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE}
     return found
 
 

@@ -584,7 +584,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     optimizer: str = usually("adagrad", choices=("adagrad",))
     c2: float | None = usually(unset="0.5 (1 for the base pooled, 2 with parts)")
     rate: float | None = usually(unset="0.06 to 0.12; 0.15 without words and for the bases paper, none and separate")
-    passes: int | None = usually(unset="2 to 4 (3 to 9 for the bases paper, none and separate)")
+    passes: int | None = usually(unset="2 or 3 (3 to 9 for the bases paper, none and separate)")
     temper: float | None = usually(unset="0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)")
     edge: float = usually(0.75)
 
