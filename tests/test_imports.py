@@ -17,7 +17,7 @@ ORDER = [
     {"types", "errors"},
     {"arguments", "display", "memory", "portable_math", "progress", "spans", "versions"},
     {"rows"},
-    {"strings"},
+    {"edges", "strings"},
     {"label_pairs", "label_parts"},
     {"pages"},
     {"io"},

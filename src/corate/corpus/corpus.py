@@ -22,11 +22,12 @@ from corate.corpus import frames
 from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
+from corate.edges import EdgeSet, joined_edges
 from corate.errors import Argument, DataError
 from corate.rows import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
-from corate.types import Ids, Offsets
+from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus", "word_column"]
 
@@ -87,6 +88,11 @@ class Corpus:
         label_source: where the labels were in a CoNLL-U file, such as ``"upos"``. Empty for other formats.
         texts: the raw texts of the sentences and the positions of the tokens in them, if the format has them, else
             None.
+        edges: the typed edges of graphs, a tuple with a set for each type. None for sentences, whose edges join
+            neighbours. An empty tuple for graphs without edges.
+        vectors: numeric features of nodes, ``(n, d)`` float32; None without any.
+        node_log_probs: log-probabilities of the labels of nodes by another model, ``(n, labels)``, in the order of the
+            labels; None without any.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
     >>> corpus
@@ -104,6 +110,9 @@ class Corpus:
     layout: tuple[str, ...] = ()
     label_source: str = ""
     texts: Texts | None = None
+    edges: tuple[EdgeSet, ...] | None = None
+    vectors: F32 | None = None
+    node_log_probs: F64 | None = None
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -121,6 +130,14 @@ class Corpus:
                 f"texts of {counted(len(self.texts.texts), 'sentence')} and {counted(len(self.texts.starts), 'token')} "
                 "do not fit"
             )
+        for name, rows in (("vectors", self.vectors), ("node_log_probs", self.node_log_probs)):
+            if rows is not None and (rows.ndim != 2 or len(rows) != n):
+                raise DataError(f"{name} must have a row for each of {counted(n, 'node')}, not the shape {rows.shape}")
+        for edges in self.edges or ():
+            if len(edges) != len(self):
+                raise DataError(
+                    f"the type {edges.type!r} has edges of {counted(len(edges), 'graph')}, but there are {len(self)}"
+                )
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -261,6 +278,8 @@ class Corpus:
             first.layout,
             first.label_source,
             Texts.joined(texts) if len(texts) == len(pieces) else None,
+            None if first.edges is None else joined_edges([(piece.edges or (), len(piece)) for piece in pieces]),
+            *(_stacked([getattr(piece, name) for piece in pieces], name) for name in ("vectors", "node_log_probs")),
         )
 
     # -- looking -------------------------------------------------------------------------------------------------
@@ -274,7 +293,11 @@ class Corpus:
         return int(self.offsets[-1])
 
     def __repr__(self) -> str:
-        parts = [counted(len(self), "sentence"), counted(self.n_tokens, "token")]
+        units = ("sentence", "token") if self.edges is None else ("graph", "node")
+        parts = [counted(len(self), units[0]), counted(self.n_tokens, units[1])]
+        parts.extend(counted(len(edges.left), f"{edges.type!r} edge") for edges in self.edges or ())
+        if self.vectors is not None:
+            parts.append(counted(self.vectors.shape[1], "vector column"))
         if self.columns:
             parts.append("columns: " + " ".join(c.name for c in self.columns))
         if self.attributes is not None:
@@ -391,6 +414,9 @@ class Corpus:
             self.layout,
             self.label_source,
             None if self.texts is None else self.texts.take(chosen, tokens),
+            None if self.edges is None else tuple(edges.take(chosen) for edges in self.edges),
+            None if self.vectors is None else self.vectors[tokens],
+            None if self.node_log_probs is None else self.node_log_probs[tokens],
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
@@ -449,13 +475,25 @@ def _check_alike(pieces: Sequence[Corpus]) -> None:
                 f"the corpora have different columns: corpus 0 has {names[0]}, corpus {i} has {own}",
                 f"read them with the same {Argument('columns')}",
             )
-    for what, attribute in ("labels", "labels"), ("ready-made features", "attributes"):
+    optional = ("labels", "ready-made features", "edges", "vectors", "node_log_probs")
+    for what in optional:
+        attribute = "attributes" if what == "ready-made features" else what
         have = [getattr(piece, attribute) is not None for piece in pieces]
         if any(have) and not all(have):
             raise DataError(
                 f"corpus {have.index(True)} has {what}, and corpus {have.index(False)} has none; to join the corpora "
                 f"without {what}, use dataclasses.replace(corpus, {attribute}=None)"
             )
+
+
+def _stacked(arrays: Sequence[NDArray[Any] | None], name: str) -> NDArray[Any] | None:
+    """The rows of all arrays, one array after another; None if there are none."""
+    widths = {array.shape[1] for array in arrays if array is not None}
+    if len(widths) > 1:
+        raise DataError(
+            f"{name} of the corpora have different numbers of columns: {', '.join(map(str, sorted(widths)))}"
+        )
+    return np.concatenate([array for array in arrays if array is not None]) if widths else None
 
 
 def _joined(columns: Sequence[Column]) -> Column:
