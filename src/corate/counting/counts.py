@@ -216,7 +216,7 @@ class Counts:
         """The tokens of a corpus that was counted, as ids. Features that were not counted are -1."""
         features, strings = self.vocabulary.transform(corpus)
         column = corpus.require_labels()
-        return Tokens(features, strings[word], self.labels.find(column.strings)[column.ids], corpus.offsets)
+        return Tokens(features, strings[word], column.renumbered(self.labels.find(column.strings)), corpus.offsets)
 
     def of_template(self, t: int) -> Table:
         """The table of one template."""
@@ -275,7 +275,7 @@ class Counts:
 def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:
     """The labels that occur, in the order of the corpus's string table, and the id of each token's label.
 
-    The label ``unknown`` marks tokens whose label is not known; their id is -1.
+    The label of a token is not known if it is None or ``unknown``; its id is then -1.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "?")]])
     >>> names, ids = label_ids(corpus, unknown="?")
@@ -284,16 +284,18 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
     """
     column = corpus.require_labels()
     used = np.zeros(len(column.strings), dtype=bool)
-    used[column.ids] = True
+    used[column.ids if column.complete else column.ids[column.ids >= 0]] = True
     names = column.strings.to_list()
     if unknown is not None and unknown in names:
         used[names.index(unknown)] = False
         if not used.any():
             raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some tokens")
+    if not used.any() and len(column.ids):
+        raise DataError("every label is unknown (None); label some tokens")
     if used.all():
         return column.strings, column.ids
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
-    return table, np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)[column.ids]
+    return table, column.renumbered(np.where(used, np.cumsum(used) - 1, -1).astype(np.int32))
 
 
 def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, threads: int = 1) -> Table:
