@@ -139,7 +139,7 @@ def test_joined_corpora_keep_their_features(sentences: list[Any], cut: int) -> N
     joined, whole = Corpus.joined(parts), Corpus.from_features(sentences, labels)
     assert joined.offsets.tolist() == whole.offsets.tolist()
     assert [joined.labels_of(s) for s in range(4)] == labels
-    for name in ("offsets", "ids", "values", "heads"):
+    for name in ("offsets", "ids", "values", "key_lengths"):
         np.testing.assert_array_equal(getattr(joined.attributes, name), getattr(whole.attributes, name))
     assert joined.attributes.names.to_list() == whole.attributes.names.to_list()  # type: ignore[union-attr]
 

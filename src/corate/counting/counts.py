@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
-from corate.corpus.attributes import merged_heads
+from corate.corpus.attributes import merged_key_lengths
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
@@ -197,7 +197,7 @@ class Counts:
         features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:
-            vocabulary = replace(vocabulary, attributes=ready.names, heads=ready.heads)
+            vocabulary = replace(vocabulary, attributes=ready.names, key_lengths=ready.key_lengths)
         words = None if word is None or word not in strings else strings[word]
         tokens = Tokens(features, words, ids, corpus.offsets, ready)
         table = count_features(tokens, vocabulary, len(labels), threads)
@@ -252,8 +252,10 @@ class Counts:
         if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
             mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
             names, places = StringTable.intern(mine_first)
-            heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
-            vocabulary = replace(vocabulary, attributes=names, heads=heads)
+            key_lengths = merged_key_lengths(
+                places, self.vocabulary.known_key_lengths, other.vocabulary.known_key_lengths
+            )
+            vocabulary = replace(vocabulary, attributes=names, key_lengths=key_lengths)
             cut = self.vocabulary.n_attributes
             add(self.table.between(0, cut), places[:cut], same)
             add(other.table.between(0, other.vocabulary.n_attributes), places[cut:], renamed)
