@@ -415,3 +415,12 @@ def test_calibrate_reaches_training() -> None:
     estimator = SequenceTagger(calibrate=True).fit(X * 5, y * 5)
     assert "temperature" in estimator.tagger_.record
     assert "temperature" not in SequenceTagger().fit(X, y).tagger_.record
+
+
+def test_unknown_labels_are_learned_from_and_not_scored() -> None:
+    X, y = [["the", "dog"], ["a", "cat"]] * 5, [["DET", None], ["DET", "NOUN"]] * 5
+    model = SequenceTagger().fit(X, y)
+    assert model.classes_.tolist() == ["DET", "NOUN"]
+    assert model.score(X, y) == model.score(X, y, sample_weight=np.arange(1, 11)) == 1.0
+    with pytest.raises(DataError, match="'perceptron' needs every label"):
+        SequenceTagger(method="perceptron").fit(X, y)

@@ -181,7 +181,7 @@ void bind_attributes(nb::module_& m) {
             AttributeInterner names(keep_false);
             auto offsets = each_sentence(sentences, keep_false, [&](const NamedFeatures& s) { names.add(s, found); });
             const nb::tuple table = to_python(names.names());
-            return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, to_numpy(names.take_heads()));
+            return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, to_numpy(names.take_key_lengths()));
         },
         "sentences"_a, "keep_false"_a = false,
         "Number the names of features: ((sentence offsets, token offsets, ids, values or None), (blob, offsets) of the names, "

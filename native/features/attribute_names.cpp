@@ -34,10 +34,10 @@ void AttributeNames::add_bins(const NamedBins& given) {
     for (const std::string& bin : bins) added.ids.push_back(names_.find(bin));
 }
 
-std::string_view AttributeNames::joined(std::string_view name, int32_t head, std::string& buffer) const {
-    if (joiner_ == kJoiner || head < 0) return name;
+std::string_view AttributeNames::joined(std::string_view name, int32_t key_length, std::string& buffer) const {
+    if (joiner_ == kJoiner || key_length < 0) return name;
     buffer.assign(name);
-    buffer[static_cast<size_t>(head)] = joiner_;
+    buffer[static_cast<size_t>(key_length)] = joiner_;
     return buffer;
 }
 
@@ -58,9 +58,9 @@ void AttributeNames::find(const NamedFeatures& sentence, ArrayIds& arrays, Found
     size_t token = 0;
     const auto too_large = [&](float value) { return std::abs(value) > kLargestValue && !binned_; };
     sentence.each(
-        [&](std::string_view name, int32_t head, float value) {
+        [&](std::string_view name, int32_t key_length, float value) {
             if (is_false(value)) return;
-            name = joined(name, head, buffer);
+            name = joined(name, key_length, buffer);
             if (too_large(value)) throw TooLargeValue(name, value, token);
             add(names_.find(name), name, value, found);
         },
@@ -78,19 +78,19 @@ void AttributeNames::find(const NamedFeatures& sentence, ArrayIds& arrays, Found
         });
 }
 
-int32_t AttributeInterner::intern(std::string_view name, int32_t head) {
+int32_t AttributeInterner::intern(std::string_view name, int32_t key_length) {
     const int32_t id = names_.intern(name);
-    if (static_cast<size_t>(id) == heads_.size()) heads_.push_back(head);
+    if (static_cast<size_t>(id) == key_lengths_.size()) key_lengths_.push_back(key_length);
     return id;
 }
 
 void AttributeInterner::add(const NamedFeatures& sentence, FoundFeatures& found) {
     sentence.each(
-        [&](std::string_view name, int32_t head, float value) {
-            if (keep_false_ || !is_false(value)) found.add(intern(name, head), value + 0.0f);
+        [&](std::string_view name, int32_t key_length, float value) {
+            if (keep_false_ || !is_false(value)) found.add(intern(name, key_length), value + 0.0f);
         },
-        [&](std::string_view prefix, int32_t head, const float* numbers, size_t width) {
-            const int32_t* ids = arrays_.get(prefix, width, [&](const std::string& name) { return intern(name, head); });
+        [&](std::string_view prefix, int32_t key_length, const float* numbers, size_t width) {
+            const int32_t* ids = arrays_.get(prefix, width, [&](const std::string& name) { return intern(name, key_length); });
             for (size_t i = 0; i < width; ++i) found.add(ids[i], numbers[i]);
         },
         [&] { found.end_token(); });

@@ -49,7 +49,7 @@ struct FoundFeatures {
 // Names of the elements of an array, prefix + number, and their ids. Work memory of one thread.
 class ArrayIds {
    public:
-    // The ids of the first `width` elements. `id_of(name, head)` finds one.
+    // The ids of the first `width` elements. `id_of(name, key_length)` finds one.
     template <typename Id>
     const int32_t* get(std::string_view prefix, size_t width, Id id_of) {
         if (known_.size() > kMost) known_.clear();
@@ -97,7 +97,7 @@ class AttributeNames {
     void add_bins(const NamedBins& given);
     void add(int32_t id, std::string_view name, float value, FoundFeatures& found) const;
     // The name with the joiner of the model.
-    std::string_view joined(std::string_view name, int32_t head, std::string& buffer) const;
+    std::string_view joined(std::string_view name, int32_t key_length, std::string& buffer) const;
 
     Interner names_;
     char joiner_;
@@ -114,13 +114,13 @@ class AttributeInterner {
 
     void add(const NamedFeatures& sentence, FoundFeatures& found);
     const Interner& names() const { return names_; }
-    std::vector<int32_t>&& take_heads() { return std::move(heads_); }
+    std::vector<int32_t>&& take_key_lengths() { return std::move(key_lengths_); }
 
    private:
-    int32_t intern(std::string_view name, int32_t head);
+    int32_t intern(std::string_view name, int32_t key_length);
 
     bool keep_false_;
     Interner names_;
-    std::vector<int32_t> heads_;
+    std::vector<int32_t> key_lengths_;
     ArrayIds arrays_;
 };

@@ -25,10 +25,10 @@ inline bool is_false(float value) { return value == 0.0f && std::signbit(value);
 inline bool is_float(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
 
 struct NamedFeature {
-    size_t end;      // where the name, or the prefix of an array, ends in the buffer
-    float value;     // of a single feature
-    int32_t head;    // length of the keys before a joined value, -1 if no value is joined
-    uint32_t width;  // of an array, 0 for a single feature
+    size_t end;          // where the name, or the prefix of an array, ends in the buffer
+    float value;         // of a single feature
+    int32_t key_length;  // length of the keys before a joined value, -1 if no value is joined
+    uint32_t width;      // of an array, 0 for a single feature
 };
 
 class NamedFeatures {
@@ -45,16 +45,16 @@ class NamedFeatures {
         features_.push_back({used_, value, -1, 0});
     }
     void add(std::string_view prefix, std::string_view key, std::string_view value) {
-        const size_t head = prefix.size() + key.size();
-        char* joiner = put(put(room(head + 1 + value.size()), prefix), key);
+        const size_t key_length = prefix.size() + key.size();
+        char* joiner = put(put(room(key_length + 1 + value.size()), prefix), key);
         *joiner = kJoiner;
         put(joiner + 1, value);
-        features_.push_back({used_, 1.0f, static_cast<int32_t>(head), 0});
+        features_.push_back({used_, 1.0f, static_cast<int32_t>(key_length), 0});
     }
     // An element of a list: the prefix, if any, ends with the joiner.
     void add_element(std::string_view prefix, std::string_view element) {
         add(prefix, element, 1.0f);
-        features_.back().head = static_cast<int32_t>(prefix.size()) - 1;
+        features_.back().key_length = static_cast<int32_t>(prefix.size()) - 1;
     }
     // An array: the prefix, if any, ends with the joiner. Returns the index of the first number that is no float (see is_float), or
     // the width if all are.
@@ -75,7 +75,7 @@ class NamedFeatures {
     size_t n_tokens() const { return tokens_.size() - 1; }
     size_t n_bytes() const { return used_; }
     size_t n_numbers() const { return numbers_.size(); }
-    // Calls single(name, head, value), or array(prefix, head, numbers, width), for each feature, and end() after each token.
+    // Calls single(name, key_length, value), or array(prefix, key_length, numbers, width), for each feature, and end() after each token.
     template <typename Single, typename ArrayOfNumbers, typename End>
     void each(Single single, ArrayOfNumbers array, End end) const {
         size_t at = 0, feature = 0;
@@ -86,9 +86,9 @@ class NamedFeatures {
                 const std::string_view name(names_.data() + at, f.end - at);
                 at = f.end;
                 if (f.width == 0) {
-                    single(name, f.head, f.value);
+                    single(name, f.key_length, f.value);
                 } else {
-                    array(name, f.head, numbers, f.width);
+                    array(name, f.key_length, numbers, f.width);
                     numbers += f.width;
                 }
             }

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import corate
 from corate import Corpus
 from corate.errors import DataError
+from corate.rate.counted import Counts
 
 
 class Frame:
@@ -137,7 +139,7 @@ def test_joined_corpora_keep_their_features(sentences: list[Any], cut: int) -> N
     joined, whole = Corpus.joined(parts), Corpus.from_features(sentences, labels)
     assert joined.offsets.tolist() == whole.offsets.tolist()
     assert [joined.labels_of(s) for s in range(4)] == labels
-    for name in ("offsets", "ids", "values", "heads"):
+    for name in ("offsets", "ids", "values", "key_lengths"):
         np.testing.assert_array_equal(getattr(joined.attributes, name), getattr(whole.attributes, name))
     assert joined.attributes.names.to_list() == whole.attributes.names.to_list()  # type: ignore[union-attr]
 
@@ -231,12 +233,61 @@ def test_a_token_that_does_not_fit_is_refused_among_tuples(bad: Any) -> None:
         Corpus.from_sentences([[("a", "b")], [("a", "b"), bad]], columns=("word", "pos"))
 
 
-@pytest.mark.parametrize("label", [None, float("nan")])
-def test_a_missing_label_names_the_remedy(label: Any) -> None:
-    for corpus in (
-        lambda: Corpus.from_sentences([[("a", "X"), ("b", label)]]),
-        lambda: Corpus.from_sentences([["a", "b"]], [["X", label]]),
-        lambda: Corpus.from_features([[{"a": 1}, {"b": 1}]], [["X", label]]),
-    ):
-        with pytest.raises(DataError, match=r"label.*polish or standard with unknown='\?'"):
-            corpus()
+@pytest.mark.parametrize("unknown", [None, float("nan"), pd.NA])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda y: Corpus.from_sentences([[("a", "X"), ("b", y)], [("c", y), ("d", "Z")]]),
+        lambda y: Corpus.from_sentences([[("a", "X"), ("b", y)], [("c", y), ("d", "Z")]], columns=["word", "label"]),
+        lambda y: Corpus.from_sentences([["a", "b"], ["c", "d"]], [["X", y], (y, "Z")]),
+        lambda y: Corpus.from_sentences(
+            [[{"w": "a", "label": "X"}, {"w": "b", "label": y}], [{"w": "c", "label": y}, {"w": "d", "label": "Z"}]]
+        ),
+        lambda y: Corpus.from_features([[{"a": 1}, {"b": 1}], [{"c": 1}, {"d": 1}]], [["X", y], [y, "Z"]]),
+    ],
+)
+def test_a_label_may_be_unknown(build: Callable[[Any], Corpus], unknown: Any) -> None:
+    """It is None wherever it is looked at, and no label of the corpus."""
+    corpus = build(unknown)
+    assert corpus.labels is not None
+    assert corpus.labels.ids.tolist() == [0, -1, -1, 1]
+    assert corpus.labels.strings.to_list() == ["X", "Z"]
+    assert corpus.labels.values() == ["X", None, None, "Z"]
+    assert corpus.labels.values(1, 3) == [None, None]
+    assert [corpus.labels_of(s) for s in (0, -1)] == [["X", None], [None, "Z"]]
+    assert [corpus[1].labels_of(0), corpus.take([1, 0]).labels_of(1), corpus[1:].labels_of(0)] == [
+        [None, "Z"],
+        ["X", None],
+        [None, "Z"],
+    ]
+    assert Corpus.joined([corpus[1], corpus]).labels.values() == [None, "Z", "X", None, None, "Z"]  # type: ignore[union-attr]
+    assert "2 labels (2 unknown)" in repr(corpus)
+
+
+def test_all_labels_may_be_unknown() -> None:
+    corpus = Corpus.from_sentences([["a"], ["b"]], [[None], [None]])
+    assert Corpus.joined([corpus, corpus]).labels.values() == [None] * 4  # type: ignore[union-attr]
+
+
+def test_only_labels_may_be_unknown() -> None:
+    with pytest.raises(DataError, match=r"column 'word': item 1 is not a string.*every token must be a string"):
+        Corpus.from_sentences([[("a", "X"), (None, "Y")]])
+
+
+def test_a_label_of_another_type_is_still_an_error() -> None:
+    with pytest.raises(DataError, match=r"column 'label': item 2 is not a string.*None if it is unknown"):
+        Corpus.from_sentences([["a", "b", "c"]], [["X", None, 3]])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda corpus: corpus.with_scheme("IOBES"),
+        Counts.label_pairs,
+        Counts.words,
+    ],
+)
+def test_what_needs_every_label_names_the_place(ask: Callable[[Corpus], Any]) -> None:
+    with pytest.raises(DataError, match="the label of token 1 is unknown") as error:
+        ask(Corpus.from_sentences([[("a", "B-X")], [("b", "I-X"), ("c", None)]]))
+    assert error.value.sentence == 1

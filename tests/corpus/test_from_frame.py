@@ -112,12 +112,6 @@ BAD = [
     ),
     ({"token": "id"}, {}, "column 'id' has values of the type int64, not text; convert it with .astype(str)"),
     ({}, {"token": ["a", None, "b", "c", "d"]}, "column 'token', row 1 (index 'y'): the value is missing; fill it in"),
-    (
-        {},
-        {"label": ["a", "b", "c", float("nan"), "d"]},
-        "column 'label', row 3 (index 'v'): the value is missing; give",
-    ),
-    ({}, {"label": ["a", None, "c", "d", "e"]}, "and train by polish or standard with unknown='?'"),
     ({}, {"token": ["a", "b", 7, "c", "d"]}, "column 'token', row 2 (index 'z'): the int 7 is not text; convert it"),
     ({}, {"token": ["a", "b", "\ud800", "c", "d"]}, "column 'token', row 2 (index 'z'): the str '\\ud800' is not text"),
     ({}, {"token": [["a"], ["b"], ["c"], ["d"], []]}, "column 'token' has a list in each row; omit sentence= if each"),
@@ -196,3 +190,21 @@ def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "corate.corpus.frames.tables", raising=False)
     with pytest.raises(DataError, match=r"pip install corate\[frames\]"):
         Corpus.from_frame(pd.DataFrame(ROWS), token="token", sentence="id")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_missing_label_is_unknown(missing: Any) -> None:
+    frame = pd.DataFrame({"s": [1, 1, 2], "w": ["a", "b", "c"], "y": pd.Series(["X", missing, "Y"], dtype=object)})
+    corpus = Corpus.from_frame(frame, sentence="s", token="w", label="y")
+    assert [corpus.labels_of(s) for s in range(2)] == [["X", None], ["Y"]]
+    frame["y"] = missing
+    assert Corpus.from_frame(frame, sentence="s", token="w", label="y").labels_of(0) == [None, None]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_missing_label_in_a_list_is_unknown(make: Callable[[Any], Any]) -> None:
+    rows = {"w": [["a", "b"], ["c"]], "y": [["X", None], ["Y"]]}
+    corpus = Corpus.from_frame(make(rows), token="w", label="y")
+    assert [corpus.labels_of(s) for s in range(2)] == [["X", None], ["Y"]]
+    with pytest.raises(DataError, match="column 'y', row 1: the value is missing"):
+        Corpus.from_frame(make(rows | {"y": [["X", None], None]}), token="w", label="y")

@@ -224,7 +224,7 @@ def test_features_of_one_key_are_one_expert() -> None:
     attributes = Attributes.of(
         [{"w": "a:b", "é": ["x", "y"], "last": {"w": "c"}, "n": True}, ["w=c", "flag"], {"w": "="}]
     )
-    ids, groups = groups_of(attributes.names, attributes.heads)
+    ids, groups = groups_of(attributes.names, attributes.key_lengths)
     assert groups == ["w", "é", "last:w", "n", "flag"]
     assert ids.tolist() == [0, 1, 1, 2, 3, 0, 4, 0]
 

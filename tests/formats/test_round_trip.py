@@ -190,3 +190,36 @@ def test_values_of_items_keep_their_bits() -> None:
     assert again.attributes is not None
     assert again.attributes.values is not None
     assert again.attributes.values.tolist() == numbers
+
+
+def test_unknown_labels_are_written_as_null() -> None:
+    corpus = Corpus.from_sentences([[("a", "X"), ("b", None)]])
+    file = io.StringIO()
+    write(corpus, file, format="jsonl")
+    assert file.getvalue() == '{"tokens": ["a", "b"], "labels": ["X", null]}\n'
+    assert read(file.getvalue().encode()).labels_of(0) == ["X", None]
+    named = io.StringIO()
+    write(corpus, named, format="jsonl", label_names=["X"])
+    assert read(named.getvalue().encode(), label_names=["X"]).labels_of(0) == ["X", None]
+    assert read(b'[["a", "X"], ["b", null]]').labels_of(0) == ["X", None]
+
+
+@pytest.mark.parametrize("format", ["columns", "conllu", "slashed", "labelstudio"])
+def test_formats_without_unknown_labels_say_so(format: str) -> None:
+    corpus = Corpus.from_sentences([[("a", "X")], [("a", "X"), ("b", None)]])
+    for labels in (None, [["X"], ["X", None]]):
+        with pytest.raises(DataError, match=r"label of token 1 is unknown.*use the format 'jsonl', or fill") as error:
+            write(corpus, io.StringIO(), format=format, labels=labels)  # type: ignore[arg-type]
+        assert error.value.sentence == 1
+
+
+def test_unknown_labels_of_items_are_refused() -> None:
+    corpus = Corpus.from_features([[{"a": 1}]], [[None]])
+    with pytest.raises(DataError, match="label of token 0 is unknown"):
+        write(corpus, io.StringIO(), format="items")
+
+
+def test_words_are_written_without_labels() -> None:
+    file = io.StringIO()
+    write(Corpus.from_sentences([[("a", "X"), ("b", None)]]), file, format="text")
+    assert file.getvalue() == "a b\n"

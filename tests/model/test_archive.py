@@ -18,6 +18,7 @@ from corate import Corpus
 from corate.cli import info
 from corate.errors import CorateError, ModelError
 from corate.io import tensor_file
+from corate.model import archive
 from corate.model.tagger import Tagger
 from reference.damage import damaged_header, damaged_tensors
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
@@ -468,3 +469,30 @@ def test_a_mapped_model_tags_as_one_in_memory(taggers: dict[str, Tagger], tmp_pa
     taggers["default"].save(tmp_path / "model")
     mapped = corate.load(tmp_path / "model", mmap=True)
     assert mapped.tag_all(words_of(TEST)) == taggers["default"].tag_all(words_of(TEST))
+
+
+def test_only_a_file_with_a_newer_part_has_its_version_and_older_programs_refuse_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How a part that older programs would not know is added, for example edges of a type."""
+    tagger = corate.train(corpus_of(LABELLED), "standard", iterations=3)
+    old, newest = tensor_file.FORMAT_VERSION, tensor_file.FORMAT_VERSION + 1
+    tagger.save(tmp_path / "before")
+    monkeypatch.setattr(tensor_file, "FORMAT_VERSION", newest)
+    monkeypatch.setitem(archive._TENSORS, "edges.#.scores", "edges.#")
+    monkeypatch.setitem(archive._SINCE, "edges.#", newest)
+    tagger.save(tmp_path / "plain")
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "before").read_bytes()
+
+    scores = tensor_file.StreamedTensor(np.dtype(np.float32), 1, lambda: [np.ones(1, np.float32)])
+    archive.save_streamed(tagger, tmp_path / "typed", {"edges.7.scores": scores})
+    assert corate.load(tmp_path / "typed").tag_all([["a"]]) == tagger.tag_all([["a"]])
+    monkeypatch.setattr(tensor_file, "FORMAT_VERSION", old)
+    with pytest.raises(ModelError, match=rf"typed: .* format version {newest}, .* up to {old}; upgrade corate"):
+        corate.load(tmp_path / "typed")
+    assert corate.load(tmp_path / "plain").tag_all([["a"]]) == tagger.tag_all([["a"]])
+
+
+def test_every_declared_version_can_be_read() -> None:
+    assert max(archive._SINCE.values()) == tensor_file.FORMAT_VERSION
+    assert archive._SINCE.keys() <= {*archive._HEADER, *archive._MODEL, *archive.SCHEMA}

@@ -97,3 +97,6 @@ def test_what_taggers_and_estimators_hold_and_return_is_as_it_was() -> None:
     assert held["explanation"].label == fresh["explanation"].label
     assert list(held["words"]) == list(fresh["words"])
     assert (str(held["error"]), held["error"].option) == (str(fresh["error"]), fresh["error"].option)
+    ready = held["ready-made"].attributes
+    assert ready.known_key_lengths.tolist() == fresh["ready-made"].attributes.known_key_lengths.tolist()
+    assert ready.known_key_lengths.max() > 0

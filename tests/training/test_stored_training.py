@@ -24,7 +24,7 @@ from corate.optimize import pieces
 from corate.progress import ProgressEvent
 from corate.training import choices, disk, separate
 from corate.training.items import StoredItems, StoredNodes
-from corate.training.methods import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
+from corate.training.methods import MEMM, ChainMethod, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.source import RunContext
 from corate.training.train import train_stored
 
@@ -60,6 +60,13 @@ FEW = random_corpus([f"L{i}" for i in range(5)])
 MANY = random_corpus([f"L{i}" for i in range(40)])
 PARTS = random_corpus([f"{a}|{b}|{c}" for a in "NVA" for b in "sp" for c in "12345"])
 SPANS = random_corpus(["O", "B-X", "I-X", "B-Y", "I-Y"])
+PARTLY = Corpus.from_sentences(
+    [
+        [(w, None if y == "L1" else y) for (w,), y in zip(FEW.rows(s), FEW.labels_of(s), strict=True)]
+        for s in range(500)
+    ],
+    columns=["word", "label"],
+)
 
 
 def from_disk(
@@ -111,6 +118,8 @@ def assert_same(a: Tagger, b: Tagger, folder: Path) -> None:
         pytest.param(MANY, Polish(base="pooled", order=2), id="pooled base, order 2"),
         pytest.param(PARTS, Polish(parts=True, cutoff=2), id="parts"),
         pytest.param(FEW, Polish(unknown="L1"), id="unknown labels"),
+        pytest.param(PARTLY, Polish(), id="labels that are None"),
+        pytest.param(PARTLY, Standard(optimizer="adagrad", passes=2, unknown="L2"), id="both kinds of unknown labels"),
         pytest.param(MANY, Polish(tune=True, passes=1), id="tuned"),
         pytest.param(FEW, Polish(batch=0, rate=60.0), id="divergent"),
         pytest.param(FEW, Perceptron(passes=3), id="perceptron"),
@@ -392,3 +401,19 @@ def test_a_feature_function_is_refused(tmp_path: Path) -> None:
 def test_no_tokens_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there are no tokens to train on"):
         from_disk(FEW[:0], Polish(), tmp_path)
+
+
+@pytest.mark.parametrize("method", [Separate(), Perceptron(), Empirical()], ids=lambda method: method.name)
+def test_an_unknown_label_on_disk_is_refused_with_its_place(method: Any, tmp_path: Path) -> None:
+    labels = [PARTLY.labels_of(s) for s in range(500)]
+    sentence = next(s for s, own in enumerate(labels) if None in own)
+    with pytest.raises(DataError, match=f"label of token {labels[sentence].index(None)} is unknown") as error:
+        from_disk(PARTLY, method, tmp_path)
+    assert error.value.sentence == sentence
+
+
+def test_an_empty_label_on_disk_is_refused_with_its_place(tmp_path: Path) -> None:
+    corpus = Corpus.joined([FEW, Corpus.from_sentences([[("a", "L1"), ("b", "")]])])
+    with pytest.raises(DataError, match="label of token 1 is empty") as error:
+        from_disk(corpus, Polish(), tmp_path)
+    assert error.value.sentence == 500

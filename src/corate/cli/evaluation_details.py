@@ -145,7 +145,7 @@ def _lines(sentence: LabelledSentence) -> list[str]:
     block: list[Sequence[str]] = []
     used = margin
     for token, gold, predicted in zip(sentence.tokens, sentence.gold, sentence.predicted, strict=True):
-        column = [_safe(cell) for cell in ("*" * (gold != predicted) + token, gold, predicted)]
+        column = [_safe(cell) for cell in ("*" * (gold not in (None, predicted)) + token, gold or "-", predicted)]
         width = max(Text(cell).cell_len for cell in column)
         if block and used + width > _WIDTH:
             lines += [*_block(names, margin, block), ""]

@@ -240,13 +240,13 @@ class Train(Reporting):
         return chosen
 
     def _read(self, method: Method) -> Corpus:
-        """The training text, whose labels are not too many."""
-        from corate.training.choices import refuse_too_many_labels
+        """The training text, on whose labels the method can be trained."""
+        from corate.training.choices import refuse_labels
         from corate.training.source import MemorySource
 
         corpus = self.reading.read_labelled(self.file)
         with naming(self.file):
-            refuse_too_many_labels(MemorySource(corpus), method.name, method.many_labels)
+            refuse_labels(MemorySource(corpus, method.unknown), method)
         return corpus
 
     def _trained(

@@ -27,7 +27,7 @@ __all__ = [
     "ItemSequence",
     "TokenFeatures",
     "as_before",
-    "merged_heads",
+    "merged_key_lengths",
     "too_large_value",
 ]
 
@@ -87,14 +87,14 @@ FeatureSentence = Iterable[TokenFeatures] | ItemSequence
 class Attributes(Ragged):
     """Ready-made features: token ``t`` has the ids ``ids[offsets[t]:offsets[t + 1]]``, optionally with values.
 
-    ``heads`` are the lengths in bytes of the keys in names that a value was joined to, -1 for other names. None means
-    that no name has a joined value.
+    ``key_lengths`` are the lengths in bytes of the keys in names that a value was joined to, -1 for other names. None
+    means that no name has a joined value.
     """
 
     ids: Ids
     names: StringTable
     values: F32 | None = None
-    heads: Ids | None = None
+    key_lengths: Ids | None = None
 
     ENTRIES: ClassVar[tuple[str, ...]] = ("ids", "values")
 
@@ -120,8 +120,9 @@ class Attributes(Ragged):
 
         Raises FeatureError, which names the sentence and the token, for features that cannot be used.
         """
-        (sentence_offsets, offsets, ids, values), table, heads = _native.intern_features(sentences, keep_false)
-        return sentence_offsets, cls(offsets, ids, StringTable(*table), values, heads if (heads >= 0).any() else None)
+        (sentence_offsets, offsets, ids, values), table, key_lengths = _native.intern_features(sentences, keep_false)
+        names = StringTable(*table)
+        return sentence_offsets, cls(offsets, ids, names, values, key_lengths if (key_lengths >= 0).any() else None)
 
     @classmethod
     def joined(cls, parts: Sequence[Attributes]) -> Attributes:
@@ -134,18 +135,22 @@ class Attributes(Ragged):
         offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
         names, places = StringTable.joined([part.names for part in parts])
         ids = np.concatenate([place[part.ids] for place, part in zip(places, parts, strict=True)])
-        values = heads = None
+        values = key_lengths = None
         if any(part.values is not None for part in parts):
             given = [np.ones(len(part.ids), np.float32) if part.values is None else part.values for part in parts]
             values = np.concatenate(given)
-        if any(part.heads is not None for part in parts):
-            heads = merged_heads(np.concatenate(places), *(part.known_heads for part in parts))
-        return cls(offsets, ids, names, values, heads)
+        if any(part.key_lengths is not None for part in parts):
+            key_lengths = merged_key_lengths(np.concatenate(places), *(part.known_key_lengths for part in parts))
+        return cls(offsets, ids, names, values, key_lengths)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle; older ones call the lengths of keys ``heads``."""
+        vars(self).update({"key_lengths" if name == "heads" else name: value for name, value in state.items()})
 
     @property
-    def known_heads(self) -> Ids:
-        """The heads of the names, -1 where there is none."""
-        return np.full(len(self.names), -1, np.int32) if self.heads is None else self.heads
+    def known_key_lengths(self) -> Ids:
+        """The lengths of the keys of all names, -1 where there is none."""
+        return np.full(len(self.names), -1, np.int32) if self.key_lengths is None else self.key_lengths
 
     def joined_by(self, joiner: str) -> Attributes:
         """The attributes with another joiner before joined values.
@@ -153,18 +158,18 @@ class Attributes(Ragged):
         >>> Attributes.of([{"w": "a:b"}, ["x:y"]]).joined_by("=").names.to_list()
         ['w=a:b', 'x:y']
         """
-        if joiner == JOINER or self.heads is None:
+        if joiner == JOINER or self.key_lengths is None:
             return self
         data = self.names.data.copy()
-        data[(self.names.offsets[:-1] + self.heads)[self.heads >= 0]] = ord(joiner)
+        data[(self.names.offsets[:-1] + self.key_lengths)[self.key_lengths >= 0]] = ord(joiner)
         names, places = StringTable.intern(StringTable(data, self.names.offsets).to_list())
         return Attributes(self.offsets, places[self.ids], names, self.values)
 
 
-def merged_heads(ids: Ids, *heads: Ids) -> Ids:
-    """The heads of names of several tables that were interned together with these ids. The first of a name counts."""
+def merged_key_lengths(ids: Ids, *key_lengths: Ids) -> Ids:
+    """The key lengths of names of several tables, interned together with these ids. The first of a name counts."""
     merged = np.full(int(ids.max(initial=-1)) + 1, -1, np.int32)
-    merged[ids[::-1]] = np.concatenate(heads)[::-1]
+    merged[ids[::-1]] = np.concatenate(key_lengths)[::-1]
     return merged
 
 

@@ -11,6 +11,7 @@ import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -31,38 +32,71 @@ from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus", "word_column"]
 
-#: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
-Token = str | Sequence[str] | Mapping[str, str]
+#: A token in Python: a word, a tuple of columns, or a mapping from column name to value. A label may be None.
+Token = str | Sequence[str | Any] | Mapping[str, str | Any]
 
 Item = TypeVar("Item")
+Number = TypeVar("Number", np.int8, np.int32, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a corpus: a name, ``(n,)`` int32 ids and their strings."""
+    """One column of a corpus: a name, ``(n,)`` int32 ids and their strings. An unknown label has the id -1."""
 
     name: str
     ids: Ids
     strings: StringTable
 
     @classmethod
-    def of(cls, name: str, values: Iterable[str]) -> Column:
-        """Intern one value per token. Raises DataError if a value is not a string."""
+    def of(cls, name: str, values: Iterable[str | None]) -> Column:
+        """Intern one value per token. Raises DataError if a value is not a string.
+
+        A label may be None, or NaN as in data frames. It is then unknown.
+
+        >>> Column.of("label", ["X", None, "Y"]).ids.tolist()
+        [0, -1, 1]
+        """
+        given = list(values)
         try:
-            table, ids = StringTable.intern(values)
+            table, ids = StringTable.intern(given)  # type: ignore[arg-type]
         except TypeError as error:
-            remedy = (
-                f"every label must be a string; {frames.UNKNOWN_LABELS}"
-                if name == "label"
-                else "every token must be a string"
-            )
-            raise DataError(f"column {name!r}: {error}; {remedy}") from None
+            if name == "label":
+                return cls._of_labels(given)
+            raise DataError(f"column {name!r}: {error}; every token must be a string") from None
         return cls(name, ids, table)
 
-    def values(self, start: int = 0, stop: int | None = None) -> list[str]:
-        """The strings of tokens ``start`` to ``stop``."""
-        strings = self.strings.to_list()
-        return [strings[i] for i in self.ids[start:stop].tolist()]
+    @classmethod
+    def _of_labels(cls, given: Sequence[Any]) -> Column:
+        """The column of labels of which some are unknown."""
+        known = np.array([not is_missing(value) for value in given], dtype=bool)
+        try:
+            StringTable.intern([value if there else "" for value, there in zip(given, known.tolist(), strict=True)])
+        except TypeError as error:
+            raise DataError(
+                f"column 'label': {error}; every label must be a string, or None if it is unknown"
+            ) from None
+        table, found = StringTable.intern(itertools.compress(given, known))
+        ids = np.full(len(given), -1, np.int32)
+        ids[known] = found
+        return cls("label", ids, table)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every token has a value. Only labels may be unknown."""
+        return not len(self.ids) or int(self.ids.min()) >= 0
+
+    def values(self, start: int = 0, stop: int | None = None) -> list[str | Any]:
+        """The strings of tokens ``start`` to ``stop``, None for an unknown label.
+
+        >>> Column.of("label", ["X", None, "Y"]).values(1)
+        [None, 'Y']
+        """
+        strings, ids = self.strings.to_list(), self.ids[start:stop].tolist()
+        return [strings[i] for i in ids] if self.complete else [strings[i] if i >= 0 else None for i in ids]
+
+    def renumbered(self, places: NDArray[Number]) -> NDArray[Number]:
+        """``places[i]`` for each token with the id ``i``, and -1 for each unknown label."""
+        return places[self.ids] if self.complete else np.append(places, places.dtype.type(-1))[self.ids]
 
     def take(self, tokens: NDArray[np.int64]) -> Column:
         """The column for the given tokens. It shares the strings."""
@@ -81,7 +115,7 @@ class Corpus:
         columns: the columns without the labels. A column ``c`` has ``c.name``, and ``c.values()`` is the list of its
             strings, one for each token of the corpus.
         offsets: array of int64; sentence ``i`` consists of the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``.
-        labels: the column of the labels; None if there are none.
+        labels: the column of the labels; None if there are none. An unknown label has the id -1, and its value is None.
         attributes: the ready-made features; None if there are none.
         layout: the names of all columns of the file that it was read from, in order, with ``label``, and with ``_`` for
             omitted columns. Empty if it is not known.
@@ -145,7 +179,7 @@ class Corpus:
     def from_sentences(
         cls,
         sentences: Iterable[Iterable[Token]],
-        labels: Iterable[Iterable[str]] | None = None,
+        labels: Iterable[Iterable[str | None]] | None = None,
         *,
         columns: Sequence[str] | None = None,
     ) -> Corpus:
@@ -154,7 +188,7 @@ class Corpus:
         Args:
             sentences: a list of tokens for each sentence. A token is a word, a tuple of columns, or a mapping from
                 column names to values. By default, the last item of a tuple is the label. In a mapping, the label is
-                the value of ``"label"``.
+                the value of ``"label"``. A label that is None is unknown.
             labels: a list of labels for each sentence. The tokens then contain no labels.
             columns: the names of the columns, such as ``["word", "pos", "label"]``. Without ``"label"``, the tokens
                 contain no labels. By default, the columns of tuples have the names that :func:`corate.read` uses.
@@ -165,6 +199,8 @@ class Corpus:
         Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
         >>> Corpus.from_sentences([[{"word": "a", "pos": "DT", "label": "O"}]])
         Corpus(1 sentence, 1 token, columns: word pos, 1 label)
+        >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", None)]]).labels_of(0)
+        ['NAME', None]
         """
         given = listed(sentences, "the sentences", "lists of tokens")
         built, offsets = _read_columns(given, None if columns is None else list(columns), labelled=labels is None)
@@ -178,7 +214,7 @@ class Corpus:
     def from_features(
         cls,
         sentences: Iterable[FeatureSentence],
-        labels: Iterable[Iterable[str]] | None = None,
+        labels: Iterable[Iterable[str | None]] | None = None,
         *,
         keep_false: bool = False,
     ) -> Corpus:
@@ -189,7 +225,7 @@ class Corpus:
                 row for each token. A token is a dict of features, a list of names of features, or an array of numbers.
                 In a dict, a string value is joined to its key (``{"w": "the"}`` is the feature ``w:the``), a number is
                 the value of the feature, and True is 1.
-            labels: a list of labels for each sentence.
+            labels: a list of labels for each sentence. A label that is None is unknown.
             keep_false: whether a feature that is False is stored, with the value 0, as in CRFsuite. By default, it is
                 omitted.
 
@@ -222,12 +258,12 @@ class Corpus:
             token: the name of the column of the tokens. In the corpus, this column has the name ``word``.
             sentence: the name of the column that identifies the sentence, or a list of names of columns that do so
                 together. The rows of a sentence must be consecutive.
-            label: the name of the column of the labels; None if there are none.
+            label: the name of the column of the labels; None if there are none. A missing label is unknown.
             columns: the names of other columns that features use, or a mapping from their names in the corpus to their
                 names in the frame.
 
-        Raises DataError for a missing column, a missing value, values that are not strings, and a sentence whose rows
-        are not consecutive. The message names the column and the row, counted from 0.
+        Raises DataError for a missing column, a missing value other than a label, values that are not strings, and a
+        sentence whose rows are not consecutive. The message names the column and the row, counted from 0.
 
         >>> import pandas
         >>> frame = pandas.DataFrame({"id": [1, 1, 2], "form": ["Ann", "sings", "Bob"], "tag": ["N", "V", "N"]})
@@ -303,7 +339,8 @@ class Corpus:
         if self.attributes is not None:
             parts.append(counted(len(self.attributes.names), "attribute"))
         if self.labels is not None:
-            parts.append(counted(len(self.labels.strings), "label"))
+            unknown = int(np.count_nonzero(self.labels.ids < 0))
+            parts.append(counted(len(self.labels.strings), "label") + f" ({unknown:,} unknown)" * (unknown > 0))
         return f"Corpus({', '.join(parts)})"
 
     def column(self, name: str) -> Column:
@@ -348,8 +385,8 @@ class Corpus:
         start, stop = self._bounds(sentence)
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
-    def labels_of(self, sentence: int) -> list[str]:
-        """The labels of one sentence. Raises DataError if the corpus has no labels.
+    def labels_of(self, sentence: int) -> list[str | Any]:
+        """The labels of one sentence, None for an unknown one. Raises DataError if the corpus has no labels.
 
         >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
         ['NAME', 'VERB']
@@ -376,6 +413,18 @@ class Corpus:
             remedy = f"name the label column with {Argument('columns')}" + hint * (len(self.columns) == 1)
             raise DataError("the data has no labels", remedy)
         return self.labels
+
+    def require_every_label(self, what: str) -> Column:
+        """The column of the labels. Raises DataError, which names the first unknown label, if there is one.
+
+        >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", None)]]).require_every_label("counting")
+        Traceback (most recent call last):
+        corate.errors.DataError: sentence 0: the label of token 1 is unknown (None), but counting needs every label; ...
+        """
+        labels = self.require_labels()
+        if not labels.complete:
+            raise unknown_label_error(*first_token(labels.ids, self.offsets, -1), what)
+        return labels
 
     def __iter__(self) -> Iterator[list[tuple[str, ...]]]:
         return (self.rows(i) for i in range(len(self)))
@@ -429,7 +478,7 @@ class Corpus:
         >>> Corpus.from_sentences([[("Ann", "I-PER"), ("sleeps", "O")]]).with_scheme("IOBES").labels_of(0)
         ['S-PER', 'O']
         """
-        labels = self.require_labels()
+        labels = self.require_every_label("another scheme")
         converted = (convert(self.labels_of(s), scheme) for s in range(len(self)))
         return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
 
@@ -498,7 +547,7 @@ def _stacked(arrays: Sequence[NDArray[Any] | None], name: str) -> NDArray[Any] |
 
 def _joined(columns: Sequence[Column]) -> Column:
     strings, places = StringTable.joined([column.strings for column in columns])
-    ids = [place[column.ids] for place, column in zip(places, columns, strict=True)]
+    ids = [column.renumbered(place) for place, column in zip(places, columns, strict=True)]
     return Column(columns[0].name, np.concatenate(ids), strings)
 
 
@@ -608,8 +657,29 @@ def default_names(width: int, *, labelled: bool) -> list[str]:
     return [*names, "label"] if labelled else names
 
 
-def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column:
-    flat: list[str] = []
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or NA of pandas."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
+def first_token(ids: Ids, offsets: Offsets, wanted: int) -> tuple[int, int]:
+    """The sentence of the first token with an id that occurs, and its place in the sentence, both from 0."""
+    first = int(np.argmax(ids == wanted))
+    sentence = int(np.searchsorted(offsets, first, side="right")) - 1
+    return sentence, first - int(offsets[sentence])
+
+
+def unknown_label_error(sentence: int, token: int, what: str) -> DataError:
+    """The error for an unknown label where every label is needed."""
+    return DataError(
+        f"the label of token {token} is unknown (None), but {what} needs every label",
+        "the methods 'polish' and 'standard' learn from sentences with unknown labels",
+        sentence=sentence,
+    )
+
+
+def _label_column(labels: Iterable[Iterable[str | None]], offsets: list[int]) -> Column:
+    flat: list[str | None] = []
     s = -1
     for s, sentence in enumerate(listed(labels, "the labels", "lists of labels")):
         flat.extend(listed(sentence, f"the labels of sentence {s}", "labels"))

@@ -99,7 +99,7 @@ class StoredCorpus:
                     raise DataError("the pieces of a corpus must have the same columns")
                 for column, strings, file in zip(own, interners, files, strict=True):
                     places = _used_places(column, strings)
-                    file.write(np.ascontiguousarray(places[column.ids], _ITEM).data)
+                    file.write(np.ascontiguousarray(column.renumbered(places), _ITEM).data)
                 lengths.append(np.diff(piece.offsets).astype(np.int32))
                 _native.release_memory()
                 if most_strings is not None and sum(map(len, interners)) > most_strings:
@@ -201,7 +201,7 @@ class StoredCorpus:
 def _used_places(column: Column, strings: _native.StringInterner) -> Ids:
     """The ids in ``strings`` of a column's strings, -1 for those that no token has."""
     used = np.zeros(len(column.strings), dtype=bool)
-    used[column.ids] = True
+    used[column.ids if column.complete else column.ids[column.ids >= 0]] = True
     if used.all():
         return strings.add(column.strings.data, column.strings.offsets)
     places = np.full(len(used), -1, np.int32)

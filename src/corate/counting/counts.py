@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
-from corate.corpus.attributes import merged_heads
+from corate.corpus.attributes import merged_key_lengths
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
@@ -197,7 +197,7 @@ class Counts:
         features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:
-            vocabulary = replace(vocabulary, attributes=ready.names, heads=ready.heads)
+            vocabulary = replace(vocabulary, attributes=ready.names, key_lengths=ready.key_lengths)
         words = None if word is None or word not in strings else strings[word]
         tokens = Tokens(features, words, ids, corpus.offsets, ready)
         table = count_features(tokens, vocabulary, len(labels), threads)
@@ -216,7 +216,7 @@ class Counts:
         """The tokens of a corpus that was counted, as ids. Features that were not counted are -1."""
         features, strings = self.vocabulary.transform(corpus)
         column = corpus.require_labels()
-        return Tokens(features, strings[word], self.labels.find(column.strings)[column.ids], corpus.offsets)
+        return Tokens(features, strings[word], column.renumbered(self.labels.find(column.strings)), corpus.offsets)
 
     def of_template(self, t: int) -> Table:
         """The table of one template."""
@@ -252,8 +252,10 @@ class Counts:
         if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
             mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
             names, places = StringTable.intern(mine_first)
-            heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
-            vocabulary = replace(vocabulary, attributes=names, heads=heads)
+            key_lengths = merged_key_lengths(
+                places, self.vocabulary.known_key_lengths, other.vocabulary.known_key_lengths
+            )
+            vocabulary = replace(vocabulary, attributes=names, key_lengths=key_lengths)
             cut = self.vocabulary.n_attributes
             add(self.table.between(0, cut), places[:cut], same)
             add(other.table.between(0, other.vocabulary.n_attributes), places[cut:], renamed)
@@ -275,7 +277,7 @@ class Counts:
 def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:
     """The labels that occur, in the order of the corpus's string table, and the id of each token's label.
 
-    The label ``unknown`` marks tokens whose label is not known; their id is -1.
+    The label of a token is not known if it is None or ``unknown``; its id is then -1.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "?")]])
     >>> names, ids = label_ids(corpus, unknown="?")
@@ -284,16 +286,18 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
     """
     column = corpus.require_labels()
     used = np.zeros(len(column.strings), dtype=bool)
-    used[column.ids] = True
+    used[column.ids if column.complete else column.ids[column.ids >= 0]] = True
     names = column.strings.to_list()
     if unknown is not None and unknown in names:
         used[names.index(unknown)] = False
         if not used.any():
             raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some tokens")
+    if not used.any() and len(column.ids):
+        raise DataError("every label is unknown (None); label some tokens")
     if used.all():
         return column.strings, column.ids
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
-    return table, np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)[column.ids]
+    return table, column.renumbered(np.where(used, np.cumsum(used) - 1, -1).astype(np.int32))
 
 
 def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, threads: int = 1) -> Table:

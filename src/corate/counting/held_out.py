@@ -99,5 +99,5 @@ def held_out_tokens(counts: Counts, corpus: Corpus, word: str | None) -> tuple[T
     attributes = corpus.attributes
     if attributes is not None and vocabulary.attributes is not None:
         known = vocabulary.attributes.find(attributes.names)
-        attributes = replace(attributes, ids=known[attributes.ids], names=vocabulary.attributes, heads=None)
-    return Tokens(features, words, ids[column.ids], corpus.offsets, attributes), vocabulary
+        attributes = replace(attributes, ids=known[attributes.ids], names=vocabulary.attributes, key_lengths=None)
+    return Tokens(features, words, column.renumbered(ids), corpus.offsets, attributes), vocabulary

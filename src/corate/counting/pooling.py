@@ -302,7 +302,7 @@ def experts(vocabulary: Vocabulary) -> tuple[Ids, list[str]]:
     """The expert of each feature id, and the experts' names: groups of attributes, then templates."""
     ids, names = np.zeros(0, np.int32), list[str]()
     if vocabulary.attributes is not None:
-        ids, names = groups_of(vocabulary.attributes, vocabulary.heads)
+        ids, names = groups_of(vocabulary.attributes, vocabulary.key_lengths)
     sizes = vocabulary.map.sizes()
     templates = np.repeat(np.arange(len(sizes), dtype=np.int32) + len(names), sizes)
     return np.concatenate([ids, templates]).astype(np.int32), [*names, *(str(t) for t in vocabulary.templates)]

@@ -22,10 +22,10 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.evaluation.predictions import Predictions, predict
-from corate.evaluation.tally import common_ids, paired_entities
+from corate.evaluation.tally import common_ids, known_or_outside, paired_entities
 from corate.model.tagger import Tagger
 from corate.pages import charts
-from corate.rows import owners_of
+from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans
 from corate.types import F64
 
@@ -118,17 +118,21 @@ def _require_tokens(corpus: Corpus) -> Column:
 def calibration_of_predictions(
     corpus: Corpus, found: Predictions, *, bins: int = 10, samples: int = 1000, seed: int = 0
 ) -> dict[str, Calibration]:
-    """The same for predictions that were made before, with spans."""
+    """The same for predictions that were made before, with spans.
+
+    Tokens whose gold label is unknown are left out, and so are the spans that contain one.
+    """
     gold = _require_tokens(corpus)
-    sentence = owners_of(corpus.offsets)
-    names, truth, guess = common_ids(gold, found.labels)
-    groups = {"tokens": (found.probabilities, truth == guess, sentence)}
+    sentence, known = owners_of(corpus.offsets), gold.ids >= 0
+    names, truth, guess = common_ids(known_or_outside(gold), found.labels)
+    groups = {"tokens": (found.probabilities[known], (truth == guess)[known], sentence[known])}
     if are_spans(found.labels.strings.to_list()):
-        inside = np.array([name != "O" for name in names])[guess]
+        inside = np.array([name != "O" for name in names])[guess] & known
         groups["inside"] = (found.probabilities[inside], (truth == guess)[inside], sentence[inside])
-    if found.starts is not None and found.span_probabilities is not None:
-        right = correct_spans(corpus, found.labels)
-        groups["spans"] = (found.span_probabilities, right, sentence[found.starts])
+    if found.starts is not None and found.stops is not None and found.span_probabilities is not None:
+        right, unknown = correct_spans(corpus, found.labels), offsets_of(~known)
+        clear = unknown[found.starts] == unknown[found.stops]
+        groups["spans"] = (found.span_probabilities[clear], right[clear], sentence[found.starts][clear])
     return {
         name: calibration_of(p, right, of, bins=bins, samples=samples, seed=seed)
         for name, (p, right, of) in groups.items()
@@ -204,5 +208,5 @@ def correct_spans(corpus: Corpus, predicted: Column) -> Bools:
     >>> correct_spans(corpus, Column.of("label", ["B-PER", "O", "B-LOC"])).tolist()
     [False, True]
     """
-    names, gold, guess = common_ids(corpus.require_labels(), predicted)
+    names, gold, guess = common_ids(known_or_outside(corpus.require_labels()), predicted)
     return paired_entities(names, guess, gold, corpus.offsets)[2]

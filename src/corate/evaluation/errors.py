@@ -10,6 +10,7 @@ import numpy as np
 
 from corate.corpus import Column, Corpus
 from corate.evaluation.predictions import Predictions
+from corate.evaluation.tally import with_known_labels
 from corate.spans import Span, spans
 
 __all__ = ["LabelledSentence", "SpanErrors", "least_sure", "span_errors", "wrong_sentences"]
@@ -17,18 +18,23 @@ __all__ = ["LabelledSentence", "SpanErrors", "least_sure", "span_errors", "wrong
 
 @dataclass(frozen=True)
 class LabelledSentence:
-    """A sentence with its gold and predicted labels, and the probability of the predicted labelling."""
+    """A sentence with its gold and predicted labels, and the probability of the predicted labelling.
+
+    A gold label that is unknown is None.
+    """
 
     sentence: int
     tokens: tuple[str, ...]
-    gold: tuple[str, ...]
+    gold: tuple[str | None, ...]
     predicted: tuple[str, ...]
     probability: float
 
     @property
     def errors(self) -> int:
         """The number of tokens with a wrong label."""
-        return sum(gold != predicted for gold, predicted in zip(self.gold, self.predicted, strict=True))
+        return sum(
+            gold is not None and gold != predicted for gold, predicted in zip(self.gold, self.predicted, strict=True)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All values, ready for JSON."""
@@ -62,13 +68,14 @@ class SpanErrors:
 
 
 def span_errors(corpus: Corpus, predicted: Column) -> SpanErrors:
-    """Count the errors of predicted spans on a labelled corpus, by kind.
+    """Count the errors of predicted spans on a labelled corpus, by kind. Tokens of unknown label are left out.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("in", "O"), ("Delft", "B-LOC")]])
     >>> span_errors(gold, Column.of("label", ["B-PER", "O", "B-ORG", "B-PER"]))
     SpanErrors(correct=0, boundary=1, type=1, both=0, missed=0, spurious=1)
     """
     counts = dict.fromkeys(("correct", "boundary", "type", "both", "missed", "spurious"), 0)
+    corpus, predicted = with_known_labels(corpus, predicted)
     for start, stop in pairwise(corpus.offsets.tolist()):
         gold = spans(corpus.require_labels().values(start, stop))
         guess = spans(predicted.values(start, stop))

@@ -176,7 +176,7 @@ def evaluate(
     Args:
         predicted: a tagger, which labels the corpus; or predicted labels: a list for each sentence, or a column from
             :meth:`corate.Tagger.tag_corpus`.
-        corpus: sentences with their correct labels.
+        corpus: sentences with their correct labels. Tokens whose label is unknown (None) are left out.
         known_words: the words of the training data. By default, the words of the tagger. For predicted labels,
             there is no accuracy on known and unknown words without this argument.
         threads: the number of threads for tagging.
@@ -226,9 +226,9 @@ def compare_labels(
 
 
 def report_of(tally: Tally) -> Report:
-    """The report of what was counted. Raises DataError if there are no tokens."""
+    """The report of what was counted. Raises DataError if there are no tokens with a known label."""
     if not tally.tokens:
-        raise DataError("the data has no tokens; give some to evaluate on")
+        raise DataError("the data has no tokens with a known label; give some to evaluate on")
     total, types = None, dict[str, Score]()
     if tally.has_spans():
         types = {name: Score.of(*counts) for name, counts in sorted(tally.entities.items())}

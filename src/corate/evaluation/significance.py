@@ -22,6 +22,7 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.evaluation.report import common_ids, matched_entities
+from corate.evaluation.tally import with_known_labels
 from corate.rows import owners_of
 
 __all__ = ["Difference", "paired_test", "sentence_counts"]
@@ -51,11 +52,14 @@ class Difference:
 def sentence_counts(gold: Corpus, predicted: Column) -> dict[str, SentenceCounts]:
     """The counts of each sentence for ``"accuracy"`` and, if the labels mark spans, for ``"f1"``.
 
+    Tokens whose gold label is unknown are left out, with the sentences that have no others.
+
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("left", "O")], [("Rome", "B-LOC")]])
     >>> counts = sentence_counts(gold, Column.of("label", ["B-PER", "O", "O"]))
     >>> counts["accuracy"].tolist(), counts["f1"].tolist()
     ([[2.0, 2.0], [0.0, 1.0]], [[2.0, 2.0], [0.0, 1.0]])
     """
+    gold, predicted = with_known_labels(gold, predicted)
     labels, truth, guess = common_ids(gold.require_labels(), predicted)
     sentence = owners_of(gold.offsets)
 

@@ -10,9 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable
+from corate.rows import offsets_of, owners_of
 from corate.spans import SpanLabels, are_spans, parse
 
-__all__ = ["Confusion", "KnownWords", "Tally", "common_ids", "matched_entities", "paired_entities"]
+__all__ = [
+    "Confusion",
+    "KnownWords",
+    "Tally",
+    "common_ids",
+    "known_or_outside",
+    "matched_entities",
+    "paired_entities",
+    "with_known_labels",
+]
 
 Int64 = NDArray[np.int64]
 
@@ -83,7 +93,7 @@ class KnownWords:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The integers that a report is computed from.
+    """The integers that a report is computed from. Tokens whose gold label is unknown are left out.
 
     ``entities`` has for each type the numbers of correct, gold and predicted entities.
     """
@@ -97,6 +107,7 @@ class Tally:
     @classmethod
     def of(cls, gold: Corpus, guess: Column, known_words: Collection[str] | StringTable | None = None) -> Tally:
         """Compare a column of predicted labels with the gold labels of a corpus."""
+        gold, guess = with_known_labels(gold, guess)
         labels, truth_ids, guess_ids = common_ids(gold.require_labels(), guess)
         correct = truth_ids == guess_ids
         errors_before = np.concatenate([[0], np.cumsum(~correct)])
@@ -148,6 +159,30 @@ class Tally:
             entities,
             self.confusion.plus(other.confusion),
         )
+
+
+def with_known_labels(gold: Corpus, guess: Column) -> tuple[Corpus, Column]:
+    """The corpus and the predicted labels without the tokens whose gold label is unknown, and without empty sentences.
+
+    A span goes on over tokens that are left out.
+
+    >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("de", None), ("Lee", "I-PER")], [("left", None)]])
+    >>> kept, guess = with_known_labels(gold, Column.of("label", ["B-PER", "O", "I-PER", "O"]))
+    >>> list(kept), guess.values()
+    ([[('Ann',), ('Lee',)]], ['B-PER', 'I-PER'])
+    """
+    labels = gold.require_labels()
+    if labels.complete:
+        return gold, guess
+    known = np.flatnonzero(labels.ids >= 0)
+    lengths = np.bincount(owners_of(gold.offsets)[known], minlength=len(gold))
+    columns = tuple(column.take(known) for column in gold.columns)
+    return Corpus(columns, offsets_of(lengths[lengths > 0]), labels.take(known)), guess.take(known)
+
+
+def known_or_outside(labels: Column) -> Column:
+    """The labels with ``O`` for those that are unknown."""
+    return labels if labels.complete else Column.of(labels.name, (label or "O" for label in labels.values()))
 
 
 def common_ids(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:

@@ -21,7 +21,7 @@ from corate.corpus.attributes import (
     OLD_JOINER,
     TokenFeatures,
     as_before,
-    merged_heads,
+    merged_key_lengths,
     too_large_value,
 )
 from corate.display import counted
@@ -175,7 +175,7 @@ class Bins:
         values = np.ones(len(attributes.ids), np.float32) if attributes.values is None else attributes.values
         ids = attributes.ids.copy()
         added: list[str] = []
-        heads: list[int] = []
+        key_lengths: list[int] = []
         for i, name in enumerate(names):
             if name not in self.edges:
                 continue
@@ -183,11 +183,11 @@ class Bins:
             bins = np.searchsorted(self.edges[name], values[here], side="right")
             ids[here] = len(names) + len(added) + bins
             added += self.names(name)
-            heads += [len(name.encode())] * (len(self.edges[name]) + 1)
+            key_lengths += [len(name.encode())] * (len(self.edges[name]) + 1)
         table, places = StringTable.intern([*names, *added])  # a bin and an attribute may have the same name
-        of_bins = np.array(heads if self.joiner == JOINER else [-1] * len(heads), np.int32)
-        merged = merged_heads(places, attributes.known_heads, of_bins)
-        return _without_unused(Attributes(attributes.offsets, places[ids], table, heads=merged))
+        of_bins = np.array(key_lengths if self.joiner == JOINER else [-1] * len(key_lengths), np.int32)
+        merged = merged_key_lengths(places, attributes.known_key_lengths, of_bins)
+        return _without_unused(Attributes(attributes.offsets, places[ids], table, key_lengths=merged))
 
     def names(self, attribute: str) -> list[str]:
         """The names of an attribute's bins."""
@@ -200,24 +200,26 @@ def _without_unused(attributes: Attributes) -> Attributes:
     used[attributes.ids] = True
     names = attributes.names.to_list()
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
-    heads = None if attributes.heads is None else attributes.heads[used]
-    return replace(attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table, heads=heads)
+    key_lengths = None if attributes.key_lengths is None else attributes.key_lengths[used]
+    return replace(
+        attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table, key_lengths=key_lengths
+    )
 
 
-def groups_of(names: StringTable, heads: Ids | None = None) -> tuple[Ids, list[str]]:
+def groups_of(names: StringTable, key_lengths: Ids | None = None) -> tuple[Ids, list[str]]:
     """The expert of each attribute, which is treated like a template: the keys before a joined value.
 
     Other names may have the form ``key=value``; those that have not are flags.
 
     >>> attributes = Attributes.of([{"w": "to", "last": {"w": "be"}}, ["w=be", "bias"]])
-    >>> groups_of(attributes.names, attributes.heads)
+    >>> groups_of(attributes.names, attributes.key_lengths)
     (array([0, 1, 0, 2], dtype=int32), ['w', 'last:w', 'bias'])
     """
     texts = names.to_list()
-    lengths = [-1] * len(texts) if heads is None else heads.tolist()
+    lengths = [-1] * len(texts) if key_lengths is None else key_lengths.tolist()
     keys = [
-        text.encode()[:head].decode() if head >= 0 else text.split("=", 1)[0] if "=" in text else None
-        for text, head in zip(texts, lengths, strict=True)
+        text.encode()[:length].decode() if length >= 0 else text.split("=", 1)[0] if "=" in text else None
+        for text, length in zip(texts, lengths, strict=True)
     ]
     flags = texts if keys.count(None) <= MOST_FLAGS else ["(others)"] * len(texts)
     table, ids = StringTable.intern(flag if key is None else key for key, flag in zip(keys, flags, strict=True))

@@ -41,7 +41,7 @@ class Vocabulary:
     """Templates, other word functions (the levels of a back-off), and the numbered features.
 
     ``attributes`` are the names of ready-made features. ``joiner`` stands between a key and its value in them: ``:`` as
-    in CRFsuite, ``=`` in models of corate 0.1. ``heads`` are the lengths of the keys, as in `corate.corpus.Attributes`.
+    in CRFsuite, ``=`` in models of corate 0.1. ``key_lengths`` are those of `corate.corpus.Attributes`.
     """
 
     templates: tuple[Template, ...]
@@ -50,7 +50,7 @@ class Vocabulary:
     map: _native.FeatureMap = field(repr=False)
     attributes: StringTable | None = None
     joiner: str = JOINER
-    heads: Ids | None = None
+    key_lengths: Ids | None = None
 
     @property
     def n_attributes(self) -> int:
@@ -58,9 +58,9 @@ class Vocabulary:
         return 0 if self.attributes is None else len(self.attributes)
 
     @property
-    def known_heads(self) -> Ids:
-        """The heads of the ready-made attributes, -1 where there is none."""
-        return np.full(self.n_attributes, -1, np.int32) if self.heads is None else self.heads
+    def known_key_lengths(self) -> Ids:
+        """The lengths of the keys of the ready-made attributes, -1 where there is none."""
+        return np.full(self.n_attributes, -1, np.int32) if self.key_lengths is None else self.key_lengths
 
     @classmethod
     def of(cls, templates: Sequence[Template], levels: Sequence[Atom] = ()) -> Vocabulary:
@@ -100,7 +100,7 @@ class Vocabulary:
         values = [self.map.values(f) for f in range(len(self.functions()))]
         keys = [self.map.keys(t) for t in range(len(self.templates))]
         stored = (strings, values, keys)
-        return _restored, (self.templates, self.levels, stored, self.attributes, self.joiner, self.heads)
+        return _restored, (self.templates, self.levels, stored, self.attributes, self.joiner, self.key_lengths)
 
     def pruned(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, NDArray[np.int64]]:
         """A vocabulary with only the conjunctions in ``keep``, and the old ids of its features in order.
@@ -120,7 +120,7 @@ class Vocabulary:
         strings = [self.map.strings(c) for c in range(len(self.columns))]
         values = [self.map.values(f) for f in range(len(self.functions()))]
         fresh.map.restore(strings, values, keys)
-        named = replace(fresh, attributes=self.attributes, joiner=self.joiner, heads=self.heads)
+        named = replace(fresh, attributes=self.attributes, joiner=self.joiner, key_lengths=self.key_lengths)
         return named, np.concatenate(kept).astype(np.int64)
 
     # -- numbers and names ---------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _restored(
     """A vocabulary from its pickle."""
     found = Vocabulary.of(templates, levels)
     found.map.restore(*stored)
-    return replace(found, **dict(zip(("attributes", "joiner", "heads"), of_attributes, strict=True)))
+    return replace(found, **dict(zip(("attributes", "joiner", "key_lengths"), of_attributes, strict=True)))
 
 
 def _values(prefixes: NDArray[np.uint64], keys: NDArray[np.uint64], local: int, atoms: int) -> list[int]:

@@ -16,7 +16,7 @@ from corate.formats.label_names import LabelNames, label_names_of
 from corate.formats.reading import NoSentenceError, check_separator, nothing_error
 from corate.formats.registry import check_options, format_of
 from corate.formats.sentence_limit import limited
-from corate.formats.writing import labels_to_write
+from corate.formats.writing import check_known, labels_to_write
 from corate.io.chunks import open_blocks
 from corate.io.encodings import utf8
 from corate.io.streams import Source, Target, bare_suffix, joined, name_of, save, text_blocks
@@ -229,7 +229,8 @@ def write(
         corpus: the corpus to write.
         target: a path, ``"-"`` for standard output, or an open file.
         format: ``"columns"``, ``"conllu"``, ``"slashed"``, ``"items"``, ``"jsonl"``, ``"labelstudio"`` or ``"text"``.
-        labels: a list of labels for each sentence, to write instead of the labels of the corpus.
+        labels: a list of labels for each sentence, to write instead of the labels of the corpus. A label may be None in
+            JSON lines.
         separator: the character between the columns of a column file.
         encoding: the encoding of the text.
         label: where to write the labels, as for :func:`read`. For CoNLL-U, by default where they were read, else
@@ -252,6 +253,8 @@ def write(
     write_text = format_of(format).write
     if write_text is None:
         raise DataError("a corpus has tokens and not the raw text", f"use {Argument('format', 'text', of_output=True)}")
+    if column is not None and not format_of(format).unknown:
+        check_known(column, corpus.offsets)
     save(write_text(corpus, column, chosen), target, encoding)
 
 

@@ -93,6 +93,7 @@ class Format:
         counts_tokens: whether ``read`` counts the tokens of a sentence, because its lines do not tell.
         comment: how lines begin that are comments without ``comment=``.
         unwritable: a pattern of labels that the format cannot represent; None if it can represent any label.
+        unknown: whether the format can represent labels that are not known.
         settled: the options for all pieces of a text, from the first one.
     """
 
@@ -110,6 +111,7 @@ class Format:
     counts_tokens: bool = False
     comment: str = ""
     unwritable: str | None = None
+    unknown: bool = False
     settled: Callable[[bytes, Options], Options] = field(default=lambda piece, options: options)
 
     def cut(self, blocks: Iterable[bytes]) -> Iterator[bytes]:

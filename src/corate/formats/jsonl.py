@@ -1,11 +1,11 @@
 """JSON lines: one sentence per line, as an object of columns or as a list of tokens.
 
-An object has ``"tokens"``, optionally ``"labels"``, and other columns by name. All are lists of strings of one length.
-Without ``"labels"``, the labels may be in ``"tags"``, ``"ner_tags"`` or ``"pos_tags"``; ``label`` names any other list.
-Labels may be integers, as in Hugging Face datasets. Their names are given, or in a first line without tokens, such as
-``{"label_names": ["O", "B-PER"]}``. Other lists of integers, and members that are
-not lists (an id, the raw text), are ignored. A list contains words, or one list of columns per token.
-The last column is then the label, unless ``columns`` or ``labelled=False`` is given.
+An object has ``"tokens"``, optionally ``"labels"``, and other columns by name. All are lists of strings of one
+length. Without ``"labels"``, the labels may be in ``"tags"``, ``"ner_tags"`` or ``"pos_tags"``; ``label`` names any
+other list. A label that is null is unknown. Labels may be integers, as in Hugging Face datasets. Their names are
+given, or in a first line without tokens, such as ``{"label_names": ["O", "B-PER"]}``. Other lists of integers, and
+members that are not lists (an id, the raw text), are ignored. A list contains words, or one list of columns per
+token. The last column is then the label, unless ``columns`` or ``labelled=False`` is given.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LABEL_MEMBERS = ("tags", "ner_tags", "pos_tags")
 _NAMES_MEMBER = "label_names"
 _MEMBER_OF = {"word": "tokens", "label": "labels"}
 
-Sentence = dict[str, list[str]]
+Sentence = dict[str, list[str | Any]]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -194,6 +194,8 @@ def _of_list(value: list[Any], options: Options) -> Sentence:
 def _check_values(sentence: Sentence, *, escapes: bool) -> None:
     for name, values in sentence.items():
         for value in values:
+            if value is None and name == "label":
+                continue
             if not isinstance(value, str):
                 raise DataError(f"column {name!r} contains {json.dumps(value)[:40]}; values must be strings")
             if escapes and any("\ud800" <= c <= "\udfff" for c in value):
@@ -258,5 +260,6 @@ JSONL = Format(
     suffixes=(".jsonl", ".ndjson"),
     takes=("label", "label_names"),
     counts_tokens=True,
+    unknown=True,
     settled=_settled,
 )

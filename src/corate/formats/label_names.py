@@ -119,16 +119,16 @@ def _class_names(feature: Any) -> Any:
     return None
 
 
-def ids_of(labels: Sequence[str], names: Sequence[str]) -> list[int]:
-    """The ids of labels. Raises DataError for one that is not among the names.
+def ids_of(labels: Sequence[str | None], names: Sequence[str]) -> list[int | None]:
+    """The ids of labels, None for one that is None. Raises DataError for one that is not among the names.
 
     >>> ids_of(["B-PER", "O"], ["O", "B-PER"])
     [1, 0]
     """
     ids = {name: i for i, name in enumerate(names)}
     for label in labels:
-        if label not in ids:
+        if label is not None and label not in ids:
             raise DataError(
                 f"the label {label!r} is not among {Argument('label_names')} ({', '.join(names)[:80]})", "add it there"
             )
-    return [ids[label] for label in labels]
+    return [None if label is None else ids[label] for label in labels]

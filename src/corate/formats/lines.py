@@ -173,7 +173,9 @@ def _fits_text(head: Head) -> bool:
 
 
 SLASHED = Format("slashed", "`word/label`", _read_slashed, _write_slashed, _fits_slashed, unwritable=_UNWRITABLE_LABEL)
-TEXT = Format("text", "text between white space", _read_text, _write_text, _fits_text, plain=True, words=words_in)
+TEXT = Format(
+    "text", "text between white space", _read_text, _write_text, _fits_text, plain=True, words=words_in, unknown=True
+)
 RAW = Format(
     "raw",
     "a token of the [tokeniser](#the-tokeniser)",

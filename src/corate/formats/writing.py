@@ -9,10 +9,13 @@ from itertools import chain, pairwise
 import numpy as np
 
 from corate.corpus import Column, Corpus
+from corate.corpus.corpus import first_token
 from corate.display import counted
 from corate.errors import Argument, DataError
+from corate.types import Offsets
 
 __all__ = [
+    "check_known",
     "check_labels",
     "check_values",
     "has_values",
@@ -53,6 +56,22 @@ def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
                 f"the label {label[:40]!r} cannot be written in the format {format!r}",
                 f"use {Argument('format', 'jsonl', of_output=True)}, which can represent any label",
             )
+
+
+def check_known(labels: Column, offsets: Offsets) -> None:
+    """Raise DataError, with the place, if a label is unknown.
+
+    >>> check_known(Column.of("label", ["X", None]), np.array([0, 2]))
+    Traceback (most recent call last):
+    corate.errors.DataError: sentence 0: the label of token 1 is unknown (None), which this format cannot represent; ...
+    """
+    if not labels.complete:
+        sentence, token = first_token(labels.ids, offsets, -1)
+        raise DataError(
+            f"the label of token {token} is unknown (None), which this format cannot represent",
+            f"use {Argument('format', 'jsonl', of_output=True)}, or fill in the labels",
+            sentence=sentence,
+        )
 
 
 def has_values(column: Column, pattern: str) -> bool:

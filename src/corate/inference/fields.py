@@ -1,9 +1,11 @@
-"""Exact answers of pairwise fields: every node has the same labels, and edges share tables of scores.
+"""Answers of pairwise fields: every node has the same labels, and edges share tables of scores.
 
     P(y) = 1 / Z exp( sum over nodes i of node_i(y_i) + sum over edges e = (i, j) of table_e(y_i, y_j) )
 
-A graph is answered by connected component. Trees take two passes of messages. Components with loops need a clique tree;
-those with the same shape share one, and are answered together. Many graphs are one graph with many components.
+A graph is answered by connected component. Trees take two passes of messages, which are exact. Components with loops
+need a clique tree for exact answers; those with the same shape share one, and are answered together. A component whose
+clique tree would be too large is answered by messages, which are approximate there. Many graphs are one graph with many
+components.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.display import counted
+from corate.display import counted, size
 from corate.errors import ConfigError
 from corate.inference.messages import Messages, PairwiseField
 from corate.inference.trees import CliqueTree, Distribution
@@ -28,6 +30,8 @@ __all__ = ["FieldPlan", "FieldResult"]
 I32 = NDArray[np.int32]
 #: Numbers of scores that are passed to a clique tree at a time.
 _CELLS = 1 << 23
+#: The most nodes of a component whose clique tree is searched for, if messages can take its place.
+_SEARCHED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +43,13 @@ class FieldResult:
         nodes: the probabilities of labels, ``(nodes, labels)``.
         edges: the probabilities of pairs of labels, ``(edges, labels, labels)``, or their sums over the edges of each
             table, ``(tables, labels, labels)``.
+        messages: the messages of the components that are not on clique trees; None if there are none.
     """
 
     log_z: F64
     nodes: F64
     edges: F64
+    messages: Messages | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +71,16 @@ class FieldPlan:
         edges: the two ends of each edge, ``(edges, 2)``. Two nodes may have several edges.
         memory: the most bytes that the tables of one component may need.
         seed: the seed of the search for good triangulations.
+        approximate: whether components that need more than ``memory`` bytes are answered by messages.
 
     Attributes:
         component: the connected component of each node; components are in the order of their first nodes.
+        exact: whether the answers of each component are exact.
         treewidth: the largest treewidth of a triangulation that was found.
+        bytes_needed: what the tables of the largest component need.
 
-    Raises ConfigError if a component needs more than ``memory`` bytes, and ValueError for edges that cannot be.
+    Raises ConfigError if a component needs more than ``memory`` bytes and ``approximate`` is False, and ValueError for
+    edges that cannot be.
 
     >>> square = FieldPlan(4, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
     >>> same = np.log([[[2.0, 1.0], [1.0, 2.0]]])
@@ -82,24 +92,45 @@ class FieldPlan:
     [1, 1, 1, 1]
     """
 
-    def __init__(self, n_nodes: int, n_labels: int, edges: Any, *, memory: int = 4 << 30, seed: int = 0) -> None:
+    def __init__(
+        self,
+        n_nodes: int,
+        n_labels: int,
+        edges: Any,
+        *,
+        memory: int = 4 << 30,
+        seed: int = 0,
+        approximate: bool = False,
+    ) -> None:
         self.n_nodes, self.n_labels = n_nodes, n_labels
         self.edges: I32 = np.ascontiguousarray(edges, dtype=np.int32).reshape(-1, 2)
         left, right = np.ascontiguousarray(self.edges.T)
         self.component, tree = _native.components(n_nodes, left, right)
         self._is_tree = tree.astype(bool)
+        self.exact = np.ones(len(tree), dtype=bool)
         self._seed = seed
-        on_tree = self._is_tree[self.component] if n_nodes else np.zeros(0, dtype=bool)
-        self._tree_nodes = np.flatnonzero(on_tree)
-        self._tree_edges = np.flatnonzero(on_tree[left]) if len(left) else np.zeros(0, dtype=np.intp)
+        self.treewidth, self.bytes_needed = int(len(self.edges) > 0), 0
+        self._shapes = list(self._found_shapes(memory, approximate))
+        self._is_passed = self._is_tree | ~self.exact
+        on_passed = self._is_passed[self.component] if n_nodes else np.zeros(0, dtype=bool)
+        self._passed_nodes = np.flatnonzero(on_passed)
+        self._passed_edges = np.flatnonzero(on_passed[left]) if len(left) else np.zeros(0, dtype=np.intp)
         renumbered = np.zeros(n_nodes, dtype=np.int32)
-        renumbered[self._tree_nodes] = np.arange(len(self._tree_nodes))
-        self._forest = renumbered[self.edges[self._tree_edges]]
-        self._shapes = list(self._found_shapes(memory))
-        trees = [len(clique) - 1 for shape in self._shapes for clique in shape.tree.triangulation.cliques]
-        self.treewidth = max([*trees, int(len(self._tree_edges) > 0)])
+        renumbered[self._passed_nodes] = np.arange(len(self._passed_nodes))
+        self._passed_ends = renumbered[self.edges[self._passed_edges]]
 
-    def expectations(self, nodes: F64, types: Any, tables: F64, *, sums: bool = False, threads: int = 1) -> FieldResult:
+    def expectations(
+        self,
+        nodes: F64,
+        types: Any,
+        tables: F64,
+        *,
+        sums: bool = False,
+        begin: Messages | None = None,
+        tolerance: float = 1e-6,
+        sweeps: int = 200,
+        threads: int = 1,
+    ) -> FieldResult:
         """log Z and all marginals: the derivatives of log Z by the scores.
 
         Args:
@@ -108,21 +139,23 @@ class FieldPlan:
             tables: the scores of pairs of labels, ``(tables, labels, labels)``, by the label of the first end and then
                 by that of the second. Minus infinity forbids a pair.
             sums: add the probabilities of pairs up over the edges of each table, for graphs with many edges.
+            begin: the messages of an earlier result, to begin with.
+            tolerance, sweeps: when messages on loops stop, as in :meth:`PairwiseField.pass_messages`.
             threads: the number of threads. Results do not depend on it.
 
         Raises ValueError if scores do not fit the plan, and if they forbid all labels.
         """
         nodes, kinds, tables = self._checked(nodes, types, tables)
-        log_z = np.zeros(len(self._is_tree))
+        log_z, passed = np.zeros(len(self._is_tree)), None
         found, pairs = np.zeros(nodes.shape), np.zeros((len(tables if sums else kinds), *tables.shape[1:]))
-        if len(self._tree_nodes):
-            passed = self._passed(nodes, kinds, tables, threads, maximum=False)
-            log_z[self._is_tree] = passed.log_z
-            found[self._tree_nodes] = passed.marginals
+        if len(self._passed_nodes):
+            passed = self._passed(nodes, kinds, tables, begin, tolerance=tolerance, sweeps=sweeps, threads=threads)
+            log_z[self._is_passed] = passed.log_z
+            found[self._passed_nodes] = passed.marginals
             if sums:
                 pairs += passed.edge_sums(threads=threads)
             else:
-                pairs[self._tree_edges] = passed.edge_marginals(threads=threads)
+                pairs[self._passed_edges] = passed.edge_marginals(threads=threads)
         for shape, rows, logs in self._batches(nodes, kinds, tables):
             log_z[shape.components[rows]], cells = shape.tree.expectations(logs, threads=threads)
             if np.isneginf(log_z[shape.components[rows]]).any():
@@ -135,16 +168,19 @@ class FieldPlan:
                 np.add.at(pairs, kinds[edges], of_edges)
             else:
                 pairs[edges] = of_edges
-        return FieldResult(log_z, found, pairs)
+        return FieldResult(log_z, found, pairs, passed)
 
     def best(self, nodes: F64, types: Any, tables: F64, *, threads: int = 1) -> tuple[I32, F64]:
-        """The best label of each node, and the score of the labels of each component. Arguments as above."""
+        """The best label of each node, and the score of the labels of each component. Arguments as above.
+
+        Where messages are approximate, so are the labels; the score is that of these labels.
+        """
         nodes, kinds, tables = self._checked(nodes, types, tables)
         labels, scores = np.zeros(self.n_nodes, dtype=np.int32), np.zeros(len(self._is_tree))
-        if len(self._tree_nodes):
-            passed = self._passed(nodes, kinds, tables, threads, maximum=True)
+        if len(self._passed_nodes):
+            passed = self._passed(nodes, kinds, tables, maximum=True, threads=threads)
             assert passed.labels is not None
-            labels[self._tree_nodes], scores[self._is_tree] = passed.labels, passed.log_z
+            labels[self._passed_nodes], scores[self._is_passed] = passed.labels, passed.log_z
         for shape, rows, logs in self._batches(nodes, kinds, tables):
             scores[shape.components[rows]], found = shape.tree.most_likely(logs, threads=threads)
             if np.isneginf(scores[shape.components[rows]]).any():
@@ -173,9 +209,13 @@ class FieldPlan:
             raise ValueError("an edge has an unknown table")
         return field.nodes, field.types, field.tables
 
-    def _passed(self, nodes: F64, types: I32, tables: F64, threads: int, *, maximum: bool) -> Messages:
-        forest = PairwiseField(nodes[self._tree_nodes], self._forest, types[self._tree_edges], tables)
-        return forest.pass_messages(maximum=maximum, log_z=True, threads=threads)
+    def _passed(self, nodes: F64, types: I32, tables: F64, begin: Messages | None = None, **options: Any) -> Messages:
+        """Messages on trees and on components without a clique tree. Where they oscillate, they are damped."""
+        field = PairwiseField(nodes[self._passed_nodes], self._passed_ends, types[self._passed_edges], tables)
+        found = field.pass_messages(begin=begin, log_z=True, **options)
+        if found.converged.all():
+            return found
+        return field.pass_messages(begin=found, damping=0.5, log_z=True, **options)
 
     def _batches(self, nodes: F64, types: I32, tables: F64) -> Iterator[tuple[_Shape, slice, F64]]:
         """The scores of components with loops, some of a shape at a time: the rows of the shape, and their scores."""
@@ -187,8 +227,8 @@ class FieldPlan:
                 of_nodes = nodes[shape.nodes[rows]].reshape(n, -1)
                 yield shape, rows, np.concatenate([of_nodes, tables[types[shape.edges[rows]]].reshape(n, -1)], axis=1)
 
-    def _found_shapes(self, memory: int) -> Iterator[_Shape]:
-        """The components with loops, by shape."""
+    def _found_shapes(self, memory: int, approximate: bool) -> Iterator[_Shape]:
+        """The components with loops whose answers are exact, by shape."""
         alike: dict[tuple[int, bytes], list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]] = {}
         of_edges = self.component[self.edges[:, 0]]
         node_order, edge_order = (np.argsort(of, kind="stable") for of in (self.component, of_edges))
@@ -203,16 +243,27 @@ class FieldPlan:
             local[own] = np.arange(len(own))
             alike.setdefault((len(own), local[self.edges[edges]].tobytes()), []).append((c, own, edges))
         for (n, key), found in alike.items():
+            components, nodes, edges_of = zip(*found, strict=True)
+            if approximate and n > _SEARCHED:
+                self.exact[list(components)] = False
+                continue
             pairs = np.frombuffer(key, dtype=np.int32).reshape(-1, 2)
             sizes = [self.n_labels] * n
             tree = triangulate(sizes, pairs, tries=8, seed=self._seed)
-            if tree.memory(n * self.n_labels + len(pairs) * self.n_labels**2) > memory:
-                raise ConfigError(
-                    f"exact answers need {counted(tree.memory(), 'byte')} for a component of {counted(n, 'node')}, "
-                    f"more than the budget of {counted(memory, 'byte')}: its triangulation has treewidth "
-                    f"{max(map(len, tree.cliques)) - 1}; allow more with memory, or pass messages",
-                    option="memory",
-                )
-            components, nodes, edges_of = zip(*found, strict=True)
+            needed = tree.memory(n * self.n_labels + len(pairs) * self.n_labels**2)
+            self.treewidth = max(self.treewidth, *(len(clique) - 1 for clique in tree.cliques))
+            self.bytes_needed = max(self.bytes_needed, needed)
+            if needed > memory:
+                if not approximate:
+                    raise ConfigError(self._too_large(n, memory), option="memory")
+                self.exact[list(components)] = False
+                continue
             scopes = [*((i,) for i in range(n)), *map(tuple, pairs.tolist())]
             yield _Shape(CliqueTree(scopes, tree), np.array(components), np.stack(nodes), np.stack(edges_of))
+
+    def _too_large(self, nodes: int, memory: int) -> str:
+        return (
+            f"exact answers need {size(self.bytes_needed)} for a component of {counted(nodes, 'node')}, more than the "
+            f"budget of {size(memory)}: its triangulation has treewidth {self.treewidth}; allow more with memory, or "
+            "pass messages"
+        )

@@ -52,6 +52,8 @@ def text_data(
     names = label_names(tagger, corpus)
     predicted = found.labels.ids[tokens]
     gold = None if corpus.labels is None else _ids(corpus.labels.take(tokens), names)
+    if gold is not None:
+        gold = np.where(gold < 0, predicted, gold)  # an unknown label is no error
     words, word_ids = _words(kept)
     questions = _questions(kept, names, predicted, gold, explained, len(tagger.labels))
     data = {
@@ -70,9 +72,9 @@ def text_data(
 
 
 def _ids(column: Column, names: list[str]) -> Int64:
-    """The ids of a column into other names."""
+    """The ids of a column into other names, -1 for an unknown label."""
     place = {name: y for y, name in enumerate(names)}
-    return np.array([place[name] for name in column.strings.to_list()], np.int64)[column.ids]
+    return column.renumbered(np.array([place[name] for name in column.strings.to_list()], np.int64))
 
 
 def _words(corpus: Corpus) -> tuple[list[str], list[int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -60,8 +60,6 @@ _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
     *("parts", "by_features", "word_pairs"),
 }
-#: The members of a header that programs older than a format version ignore, which would then tag wrongly.
-_SINCE = {"joiner": 2, "unseen": 2, "parts": 3, "by_features": 3}
 
 _STRINGS, _PAIRS = {"data": "u1", "offsets": "i8"}, {"first": "u4", "second": "u4"}
 _IDS, _SCORES = {"": "i4"}, {"": "f4"}
@@ -81,6 +79,9 @@ SCHEMA: dict[str, dict[str, str]] = {
     "counts": {"lengths": "i4", "labels": "i4", "counts": "i8"},
     "pairs": {"origin": "i4", "to": "i4", "counts": "i8"},
 }
+#: The format version of what older programs do not know: members of a header, and parts. A new one raises
+#: `tensor_file.FORMAT_VERSION`; only files that have it are written in that version.
+_SINCE = {"joiner": 2, "unseen": 2, "parts": 3, "by_features": 3}
 #: Parts whose strings are distinct.
 _DISTINCT = ("labels", "parts")
 _NUMBER = re.compile(r"\d+")
@@ -95,7 +96,7 @@ def _members(part: str) -> list[tuple[str, str, str]]:
     return [(name, f"{part}.{name}".rstrip("."), dtype) for name, dtype in SCHEMA[_NUMBER.sub("#", part)].items()]
 
 
-_TENSORS = {tensor for part in SCHEMA for _, tensor, _ in _members(part)}
+_TENSORS = {tensor: part for part in SCHEMA for _, tensor, _ in _members(part)}
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
@@ -113,13 +114,14 @@ def save_streamed(
 ) -> int:
     """Like `save`, but the ``streamed`` tensors replace those of the tagger."""
     tensors, header = _content(tagger, counts, half)
-    return tensor_file.write(path, {**tensors, **streamed}, header, _version(header))
+    content: dict[str, Any] = {**tensors, **streamed}
+    return tensor_file.write(path, content, header, _version(content, header))
 
 
 def to_bytes(tagger: Tagger) -> bytes:
     """The bytes of a tagger's model file."""
     tensors, header = _content(tagger, counts=True, half=False)
-    return b"".join(tensor_file.encode(tensors, header, _version(header)))
+    return b"".join(tensor_file.encode(tensors, header, _version(tensors, header)))
 
 
 def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
@@ -130,9 +132,10 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
     return _checked(*tensor_file.decode(np.frombuffer(data, np.uint8), shown), features, shown)
 
 
-def _version(header: dict[str, Any]) -> int:
-    """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
-    return max([1, *(_SINCE.get(member, 1) for member in (*header, *header["model"]))])
+def _version(tensors: Iterable[str], header: dict[str, Any]) -> int:
+    """The format version of a model: the oldest that has all its parts, so that no older program tags wrongly."""
+    parts = (_TENSORS[_NUMBER.sub("#", name)] for name in tensors)
+    return max([1, *(_SINCE.get(name, 1) for name in (*header, *header["model"], *parts))])
 
 
 def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[str, Any]]:
@@ -328,12 +331,12 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
     joiner = header.get("joiner", OLD_JOINER)
     if joiner not in (JOINER, OLD_JOINER):
         raise ModelError(f"the model joins names with {joiner!r}, which this version does not support; upgrade corate")
-    names, heads = _get_strings(tensors, "attributes"), None
+    names, key_lengths = _get_strings(tensors, "attributes"), None
     if "joiner" in header and "counts" in header:
-        heads = _get(tensors, "attributes.heads")[0] - np.int32(1)
-        if len(heads) != len(names) or (heads >= np.diff(names.offsets)).any():
+        key_lengths = _get(tensors, "attributes.heads")[0] - np.int32(1)
+        if len(key_lengths) != len(names) or (key_lengths >= np.diff(names.offsets)).any():
             raise _misfit("names of ready-made features")
-    return replace(vocabulary, attributes=names, joiner=joiner, heads=heads)
+    return replace(vocabulary, attributes=names, joiner=joiner, key_lengths=key_lengths)
 
 
 def _get_pairs(tensors: Tensors, part: str) -> NDArray[np.uint64]:
@@ -418,8 +421,8 @@ def _unseen_rule(rule: dict[str, Any]) -> UnseenRule:
 
 def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
     header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
-    if "joiner" in header:  # an update needs the heads of names to know the experts
-        _put(tensors, "attributes.heads", counts.vocabulary.known_heads + 1)
+    if "joiner" in header:  # an update needs the lengths of keys to know the experts
+        _put(tensors, "attributes.heads", counts.vocabulary.known_key_lengths + 1)
     _put(tensors, "counts", *counts.table.arrays())
     _put(tensors, "pairs", *asdict(counts.pairs).values())
 

@@ -109,8 +109,8 @@ def _without_attributes(
     names = np.flatnonzero(kept[:n])
     if vocabulary.attributes is None or len(names) == n:
         return vocabulary, rows
-    heads = None if vocabulary.heads is None else vocabulary.heads[names]
-    smaller = replace(vocabulary, attributes=vocabulary.attributes.take(names), heads=heads)
+    key_lengths = None if vocabulary.key_lengths is None else vocabulary.key_lengths[names]
+    smaller = replace(vocabulary, attributes=vocabulary.attributes.take(names), key_lengths=key_lengths)
     return smaller, np.concatenate([names, rows[n:]])
 
 

@@ -116,7 +116,7 @@ class Counts(Discrete):
         >>> round(pairs.value("P(label, next)", {"label": "X", "next": "Y"}), 3)
         0.222
         """
-        ids, names = _used(corpus.require_labels())
+        ids, names = _used(corpus.require_every_label("a count of label pairs"))
         n = len(names)
         lengths = np.diff(corpus.offsets)
         first, last = corpus.offsets[:-1][lengths > 0], corpus.offsets[1:][lengths > 0] - 1
@@ -140,7 +140,7 @@ class Counts(Discrete):
         >>> round(counts.value("P(label | word)", {"label": "X", "word": "a"}), 12)
         0.5
         """
-        labels = corpus.require_labels()
+        labels = corpus.require_every_label("a count of words with labels")
         observed = corpus.word if column is None else corpus.column(column)
         if observed is None:
             raise DataError("this corpus has ready-made features but no words")

@@ -291,8 +291,9 @@ class SequenceTagger(BaseEstimator):
             raise DataError(
                 f"sample_weight must be {counted(len(corpus), 'number')}, one for each sentence, with a sum above 0"
             )
-        right = np.array(predicted.values(), dtype=object) == np.array(corpus.require_labels().values(), dtype=object)
-        return float(np.average(right, weights=np.repeat(weights, np.diff(corpus.offsets))))
+        gold = np.array(corpus.require_labels().values(), dtype=object)
+        known, right = gold != None, np.array(predicted.values(), dtype=object) == gold  # noqa: E711
+        return float(np.average(right[known], weights=np.repeat(weights, np.diff(corpus.offsets))[known]))
 
     def _f1(self, measured: float | None) -> float:
         """The F1 of spans, 0 if there are none; raises DataError if the labels cannot mark any."""

@@ -171,7 +171,7 @@ class SparkSource(Source):
         np.add.at(found, self.words.labels, self.words.counts)
         return found
 
-    def label_sentences(self) -> Iterator[list[str]]:
+    def label_sentences(self) -> Iterator[list[str | Any]]:
         """Sentences stay on the workers."""
         raise NotImplementedError
 

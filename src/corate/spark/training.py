@@ -17,7 +17,7 @@ from corate.progress import OnProgress
 from corate.spark.chains import fit_on_cluster
 from corate.spark.counting import SparkSource, Where
 from corate.spark.frames import TokenColumns, check_columns, named_columns
-from corate.training.choices import refuse_too_many_labels
+from corate.training.choices import refuse_labels
 from corate.training.methods import METHODS, Method, resolve_method
 from corate.training.source import RunContext
 from corate.training.train import reporter, train_on
@@ -80,7 +80,7 @@ def train(
     try:
         fit = partial(fit_on_cluster, data, where, rounds)
         source = SparkSource(data, where, context)
-        refuse_too_many_labels(source, chosen.name, chosen.many_labels)
+        refuse_labels(source, chosen)
         return train_on(source, chosen, context, features=features, fit=fit).tagger
     finally:
         data.unpersist()

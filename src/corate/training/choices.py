@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corate.corpus import StringTable
+from corate.corpus.corpus import unknown_label_error
 from corate.counting.backoff import BackoffParameters
 from corate.counting.counts import Table
 from corate.counting.pooling import countable_features
@@ -37,7 +38,7 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
-from corate.training.methods import METHODS, OPTIONS, ChainMethod, FittedMethod, Separate
+from corate.training.methods import METHODS, OPTIONS, ChainMethod, FittedMethod, Method, Separate
 
 if TYPE_CHECKING:
     from corate.training.source import Source
@@ -55,7 +56,9 @@ __all__ = [
     "edge_templates",
     "mean_candidates",
     "recurring_labels",
+    "refuse_labels",
     "refuse_too_many_labels",
+    "refuse_unusable_labels",
     "separate_parameters",
 ]
 
@@ -417,6 +420,27 @@ MOST_WORD_LABELS = 1_000_000_000
 FEWEST_DOUBTED = 200
 DOUBTED_SHARE = 2 / 3
 DOUBTED_TOKENS = 50
+
+
+def refuse_labels(source: Source, method: Method) -> None:
+    """Raise DataError for labels that the method cannot be trained on: too many, empty, or not known."""
+    refuse_too_many_labels(source, method.name, method.many_labels)
+    refuse_unusable_labels(source, method)
+
+
+def refuse_unusable_labels(source: Source, method: Method) -> None:
+    """Raise DataError, with the place, for an empty label, and for an unknown one if the method needs every label."""
+    names = source.names.to_list()
+    if "" in names:
+        sentence, token = source.first_token(names.index("")) or (None, "(unknown)")
+        raise DataError(
+            f"the label of token {token} is empty",
+            f"give it a name, or None if it is not known; a file can have a name for unknown labels, such as "
+            f"{Argument('unknown', '?')}",
+            sentence=sentence,
+        )
+    if not method.learns_unknown and not source.all_known():
+        raise unknown_label_error(*(source.first_token(-1) or (0, 0)), f"the method {method.name!r}")
 
 
 def refuse_too_many_labels(source: Source, method: str, many_labels: bool) -> None:

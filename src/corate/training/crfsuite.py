@@ -147,6 +147,7 @@ def _check(corpus: Corpus) -> None:
     check_corpus(corpus)
     if corpus.attributes is None or corpus.columns:
         raise DataError("training as CRFsuite needs ready-made features; make the corpus with Corpus.from_features")
+    corpus.require_every_label("training as CRFsuite")
     refuse_too_many_labels(MemorySource(corpus), "crfsuite", many_labels=True)
     refuse_too_large_values(corpus)
     if corpus.n_tokens == 0:

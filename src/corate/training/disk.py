@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
+from corate.corpus.corpus import first_token
 from corate.corpus.stored_corpus import StoredCorpus, writing_to
 from corate.counting import stored_tokens
 from corate.counting.backoff import BackoffParameters, BackoffPreset
@@ -97,7 +98,7 @@ class DiskSource(ReadSource):
         """The number of tokens of each of `labels`."""
         found = np.zeros(len(self.labels), np.int64)
         for piece in self._pieces():
-            found += np.bincount(piece.require_labels().ids, minlength=len(found))
+            found += np.bincount(piece.require_labels().ids + 1, minlength=len(found) + 1)[1:]
         return found
 
     def labels_by(self, column: str) -> Table:
@@ -106,18 +107,29 @@ class DiskSource(ReadSource):
         done = 0
         for piece in self._pieces():
             here = slice(done, done + piece.n_tokens)
-            words[here], labels[here] = piece.column(column).ids, self.places[piece.require_labels().ids]
+            words[here], labels[here] = piece.column(column).ids, piece.require_labels().renumbered(self.places)
             done = here.stop
         return Table(*_native.count_table(words, labels, len(self.strings(column)), len(self.names)))
 
-    def label_sentences(self) -> Iterator[list[str]]:
-        """The labels of each sentence."""
+    def label_sentences(self) -> Iterator[list[str | Any]]:
+        """The labels of each sentence, None for an unknown one."""
         for piece in self._pieces():
             yield from (piece.labels_of(s) for s in range(len(piece)))
 
     def all_known(self) -> bool:
-        """Whether no token has the unknown label."""
-        return bool((self.places >= 0).all())
+        """Whether the label of every token is known."""
+        return bool((self.places >= 0).all()) and all(piece.require_labels().complete for piece in self._pieces())
+
+    def first_token(self, label: int) -> tuple[int, int] | None:
+        """The first token with one of `names`, or -1 for an unknown label: its sentence and its place there, from 0."""
+        before = 0
+        for piece in self._pieces():
+            ids = piece.require_labels().renumbered(self.places)
+            if (ids == label).any():
+                sentence, token = first_token(ids, piece.offsets, label)
+                return before + sentence, token
+            before += len(piece)
+        return None
 
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
@@ -145,7 +157,7 @@ class DiskSource(ReadSource):
         for piece in self._pieces():
             features, strings = vocabulary.fit(piece, context.threads)
             with writing_to(self.folder):
-                tokens.add(features, strings[stored.word], self.places[piece.require_labels().ids])
+                tokens.add(features, strings[stored.word], piece.require_labels().renumbered(self.places))
             done += piece.n_tokens
             check_vocabulary_fits(vocabulary, done, stored.n_tokens, self.memory)
             context.progress(ProgressEvent("counting", done / stored.n_tokens))

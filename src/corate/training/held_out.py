@@ -180,7 +180,7 @@ def _span_losses(
     best, _ = lattice.best()
     right = correct_spans(held_out, Column("label", best, tagger.model.labels))
     labels = held_out.require_labels()
-    unclear = np.array([name == unknown for name in labels.strings.to_list()], dtype=bool)[labels.ids]
+    unclear = labels.renumbered(np.array([-(name == unknown) for name in labels.strings.to_list()], np.int8)) < 0
     clear = np.diff(offsets_of(unclear)[held_out.offsets]) == 0
     found = [spans(own) for own in lattice.tag()]
     right = right[np.repeat(clear, [len(own) for own in found])]
@@ -214,7 +214,7 @@ def _gold_candidates(tagger: Tagger, corpus: Corpus, lattice: Lattice, unknown: 
     labels = corpus.require_labels()
     known = tagger.model.labels.find(labels.strings)
     known[[name == unknown for name in labels.strings.to_list()]] = -1
-    gold = known[labels.ids]
+    gold = labels.renumbered(known)
     owner = owners_of(lattice.offsets)
     return np.flatnonzero(lattice.labels == gold[owner])
 

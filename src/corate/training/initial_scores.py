@@ -521,8 +521,8 @@ class InitialScoresFromModel(InitialScores):
         if attributes is not None and old.attributes is not None:
             merged, places = StringTable.intern([*old.attributes.to_list(), *attributes.names.to_list()])
             renumbered = places[len(old.attributes) :][attributes.ids].astype(np.int32)
-            attributes = replace(attributes, ids=renumbered, names=merged, heads=None)
-            self.vocabulary = replace(self.vocabulary, attributes=merged, heads=None)
+            attributes = replace(attributes, ids=renumbered, names=merged, key_lengths=None)
+            self.vocabulary = replace(self.vocabulary, attributes=merged, key_lengths=None)
         words = strings.get(self.word) if self.word is not None else None
         self.tokens = Tokens(features, words, renamed[source.ids], corpus.offsets, attributes)
         self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))

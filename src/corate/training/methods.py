@@ -95,6 +95,8 @@ class Method:
     on_sentences: ClassVar[bool] = False
     #: Whether it starts from counted scores, and chooses what else depends on them.
     refines_counts: ClassVar[bool] = False
+    #: Whether it learns from sentences with unknown labels.
+    learns_unknown: ClassVar[bool] = False
 
     all_labels: bool = option(
         "flag",
@@ -537,6 +539,7 @@ class _LikelihoodMethod(ChainMethod):
     """Options of the methods that maximise the likelihood."""
 
     loss: ClassVar[str] = "likelihood"
+    learns_unknown: ClassVar[bool] = True
 
     order: int | None = option(
         "choice",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.corpus.corpus import first_token
 from corate.counting.backoff import BackoffParameters, BackoffPreset
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, Table, label_ids
@@ -107,12 +108,19 @@ class Source(ABC):
         """How often each of `names` was seen with each string of a column."""
 
     @abstractmethod
-    def label_sentences(self) -> Iterator[list[str]]:
-        """The labels of each sentence."""
+    def label_sentences(self) -> Iterator[list[str | Any]]:
+        """The labels of each sentence, None for an unknown one."""
 
     @abstractmethod
     def all_known(self) -> bool:
-        """Whether no token has the unknown label."""
+        """Whether the label of every token is known."""
+
+    def first_token(self, label: int) -> tuple[int, int] | None:
+        """The first token with one of `names`, or -1 for an unknown label: its sentence and its place there, from 0.
+
+        None if the tokens are elsewhere.
+        """
+        return None
 
     @abstractmethod
     def count(
@@ -208,24 +216,28 @@ class MemorySource(ReadSource):
     def used(self, column: str) -> int:
         """The number of strings of a column that occur, or of labels for the column ``label``."""
         found = self.corpus.require_labels() if column == "label" else self.corpus.column(column)
-        return int(np.count_nonzero(np.bincount(found.ids)))
+        return int(np.count_nonzero(np.bincount(found.ids + 1)[1:]))
 
     def label_counts(self) -> NDArray[np.int64]:
         """The number of tokens of each of `labels`."""
-        return np.bincount(self.corpus.require_labels().ids, minlength=len(self.labels))
+        return np.bincount(self.corpus.require_labels().ids + 1, minlength=len(self.labels) + 1)[1:]
 
     def labels_by(self, column: str) -> Table:
         """How often each of `names` was seen with each string of a column."""
         words = self.corpus.column(column)
         return Table(*_native.count_table(words.ids, self.ids, len(words.strings), len(self.names)))
 
-    def label_sentences(self) -> Iterator[list[str]]:
-        """The labels of each sentence."""
+    def label_sentences(self) -> Iterator[list[str | Any]]:
+        """The labels of each sentence, None for an unknown one."""
         return (self.corpus.labels_of(s) for s in range(len(self.corpus)))
 
     def all_known(self) -> bool:
-        """Whether no token has the unknown label."""
+        """Whether the label of every token is known."""
         return bool((self.ids >= 0).all())
+
+    def first_token(self, label: int) -> tuple[int, int] | None:
+        """The first token with one of `names`, or -1 for an unknown label: its sentence and its place there, from 0."""
+        return first_token(self.ids, self.corpus.offsets, label)
 
     def count(
         self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None

@@ -36,9 +36,9 @@ from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.choices import choose_preset, choose_scheme, refuse_too_many_labels
+from corate.training.choices import choose_preset, choose_scheme, refuse_labels, refuse_unusable_labels
 from corate.training.empirical import rebuild
-from corate.training.methods import Method, Separate, check_init, resolve_method
+from corate.training.methods import Empirical, Method, Separate, check_init, resolve_method
 from corate.training.source import (
     FittedModel,
     MemorySource,
@@ -185,7 +185,7 @@ def train_until_interrupted(
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     source = MemorySource(corpus, chosen.unknown)
-    refuse_too_many_labels(source, chosen.name, chosen.many_labels)
+    refuse_labels(source, chosen)
     if raw_classes is not None and raw is None:
         raise ConfigError(
             f"raw_classes is the number of classes that {Argument('raw')} learns",
@@ -380,6 +380,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise ModelError(
             "this model was saved without its counts, so it cannot be updated; train it again and keep the counts"
         )
+    refuse_unusable_labels(MemorySource(corpus), Empirical())
     ready, _ = ready_made(corpus, tagger.function, tagger.vocabulary.joiner, tagger.bins)
     old = tagger.vocabulary
     if ready.attributes is None and old.attributes is not None:
@@ -589,7 +590,7 @@ def train_stored(
         return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
     source = disk.source_on_disk(stored, method, folder, memory, context.seed)
     scheme = choose_scheme(constrain, source)
-    refuse_too_many_labels(source, method.name, method.many_labels)
+    refuse_labels(source, method)
     return train_on(source, method, context, scheme=scheme, **given)
 
 

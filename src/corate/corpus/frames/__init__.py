@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from corate.errors import Argument, DataError
+from corate.errors import DataError
 
 if TYPE_CHECKING:
     from corate.corpus.frames.tables import Numbered, Table
     from corate.strings import StringTable
     from corate.types import F64, Ids, Offsets
 
-__all__ = ["UNKNOWN_LABELS", "read", "table_of", "with_columns"]
-
-#: What to do with labels that are None or missing.
-UNKNOWN_LABELS = (
-    f"give labels that are not known a name, such as '?', and train by polish or standard with "
-    f"{Argument('unknown', '?')}"
-)
+__all__ = ["read", "table_of", "with_columns"]
 
 
 def table_of(frame: Any) -> Table:
@@ -35,7 +29,10 @@ def table_of(frame: Any) -> Table:
 def read(
     frame: Any, columns: Mapping[str, str], sentence: str | Sequence[str] | None = None
 ) -> tuple[Numbered, Offsets]:
-    """The columns of a data frame, each by a new name, as distinct strings and ids, and the offsets of sentences."""
+    """The columns of a data frame, each by a new name, as distinct strings and ids, and the offsets of sentences.
+
+    A missing value of the column ``label`` has the id -1; other columns have no missing values.
+    """
     table = table_of(frame)
     from corate.corpus.frames.tables import read_table
 

@@ -18,12 +18,18 @@ __all__ = ["Lists", "decoded", "interned", "is_utf8"]
 
 
 def interned(array: Any) -> tuple[StringTable, Ids]:
-    """The distinct strings of an Arrow array without nulls, and their ids, from its buffers.
+    """The distinct strings of an Arrow array, and their ids, from its buffers. The id of a null is -1.
 
-    >>> table, ids = interned(pa.array(["to", "be", "to"]))
+    >>> table, ids = interned(pa.array(["to", None, "be", "to"]))
     >>> table.to_list(), ids.tolist()
-    (['to', 'be'], [0, 1, 0])
+    (['to', 'be'], [0, -1, 1, 0])
     """
+    if array.null_count:
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+        table, found = interned(array.drop_null())
+        all_ids = np.full(len(array), -1, np.int32)
+        all_ids[present] = found
+        return table, all_ids
     _, ends, data = array.buffers()
     wide = pa.types.is_large_string(array.type)
     own = slice(array.offset, array.offset + len(array) + 1)

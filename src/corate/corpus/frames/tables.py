@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from corate.corpus.frames import UNKNOWN_LABELS
 from corate.corpus.frames.arrow import Lists, interned, is_utf8
 from corate.display import counted
 from corate.errors import DataError
@@ -197,7 +196,9 @@ def _texts(table: Table, column: str, array: Any, name: str) -> Any:
             f"column {column!r} has a list in each row; omit sentence= if each row is a sentence, or make a row of "
             "each token with .explode()"
         )
-    if not _is_text(kind) and not pa.types.is_null(kind):
+    if array.null_count == len(array):
+        array = pa.nulls(len(array))  # pandas makes numbers of them
+    elif not _is_text(kind):
         raise DataError(f"column {column!r} has values of the type {kind}, not text; convert it with {table.as_text()}")
     texts = array.cast(pa.large_string())  # a dictionary may have a null
     _refuse_nulls(table, column, texts.is_null(), name)
@@ -217,7 +218,7 @@ def _lists(table: Table, column: str, array: Any, name: str) -> Lists:
     inner = array.type.value_type if _is_list(array.type) else array.type
     if not _is_text(inner) and not pa.types.is_null(inner):
         raise DataError(f"column {column!r} has lists of the type {inner}, not lists of text; convert them first")
-    _refuse_nulls(table, column, array.is_null(), name)
+    _refuse_nulls(table, column, array.is_null(), "")
     lists = Lists.of(array.cast(pa.large_list(pa.large_string())))
     _refuse_nulls(table, column, lists.with_null, name, "a value of the list is missing")
     bad = np.flatnonzero(lists.not_utf8())
@@ -235,11 +236,11 @@ def _is_list(kind: Any) -> bool:
 
 
 def _refuse_nulls(table: Table, column: str, missing: Any, name: str, what: str = _MISSING) -> None:
-    """Raise DataError if a value is missing; ``name`` is what the column is called in the corpus."""
+    """Raise DataError if a value is missing, other than a label; ``name`` is the name of the column in the corpus."""
     found = np.flatnonzero(np.asarray(missing))
-    if not len(found):
+    if not len(found) or name == "label":
         return
-    hint = UNKNOWN_LABELS if name == "label" else "fill it in, or leave such rows out"
+    hint = "fill it in, or leave such rows out"
     if table.kind == "pandas" and what == _MISSING:
         hint += "; if it was a word such as 'null' or 'NA' in a CSV file, read that with keep_default_na=False"
     raise DataError(f"column {column!r}, {table.place(int(found[0]))}: {what}; {hint}")
