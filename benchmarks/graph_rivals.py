@@ -32,7 +32,7 @@ class Answer:
     Attributes:
         labels: the labels of all nodes that are asked for, as strings.
         log_loss: the mean of -log marginal of the true labels, in nats; NaN if there are no probabilities.
-        train, tag: processor seconds.
+        train, tag: processor seconds, without those of building the features.
         note: what else to say.
     """
 
@@ -106,11 +106,9 @@ def labelled(task: Task, features: Callable[[Graph], Any]) -> tuple[Any, Array, 
 def classified(task: Task, make: Callable[[int], Any], features: Callable[[Graph], Any] = lambda g: g.x) -> Answer:
     """Train a classifier of scikit-learn on nodes; `make` gets the number of labelled nodes."""
 
-    def fit() -> tuple[Any, Any]:
-        x, y, unseen = labelled(task, features)
-        return make(len(y)).fit(x, y), unseen
-
-    train, (model, unseen) = timed(fit)
+    x, y, unseen = labelled(task, features)
+    model = make(len(y))  # imports scikit-learn
+    train, model = timed(lambda: model.fit(x, y))
     tag, found = timed(lambda: model.predict_proba(unseen))
     note = f"C = {model.best_params_['C']:g}" if hasattr(model, "best_params_") else ""
     return Answer(model.classes_[found.argmax(axis=1)], log_loss(task, model.classes_, found), train, tag, note)
@@ -176,15 +174,11 @@ def propagated(task: Task, passes: int = 200) -> Answer:
 def chained(task: Task, method: str, features: Callable[[Graph], Any] = lambda g: g.x) -> Answer:
     """A chain of Corate over the nodes in their order."""
 
-    def fit() -> Any:
-        own = [features(graph) for graph in task.train]
-        return corate.train(
-            corate.Corpus.from_features(own, [graph.y.astype(str).tolist() for graph in task.train]), method
-        )
-
-    train, tagger = timed(fit)
-    unseen = [features(graph) for graph in task.test]
-    tag, found = timed(lambda: tagger.tag_all(corate.Corpus.from_features(unseen)))
+    own = [features(graph) for graph in task.train]
+    corpus = corate.Corpus.from_features(own, [graph.y.astype(str).tolist() for graph in task.train])
+    unseen = corate.Corpus.from_features([features(graph) for graph in task.test])
+    train, tagger = timed(lambda: corate.train(corpus, method))
+    tag, found = timed(lambda: tagger.tag_all(unseen))
     return Answer(np.concatenate([np.array(one, dtype=str) for one in found]), math.nan, train, tag)
 
 

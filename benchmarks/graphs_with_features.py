@@ -2,7 +2,7 @@
 
 Handwriting, snakes, case on parse trees, citations, made-up grids, and a made-up network of a million nodes; beside
 chains, classifiers of nodes, label propagation and, with `--pystruct PYTHON`, pystruct in another environment. One
-thread each; seconds are those of a processor, for training and answering together.
+thread each; seconds are those of a processor, for training and answering together, from features in memory.
 
 `--development` trains on a part of the training data, answers the rest of it, and reads no test part. Decide with it.
 `--rivals` runs only the rivals.
