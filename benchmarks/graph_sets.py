@@ -209,25 +209,21 @@ def conllu(text: str) -> Iterator[Graph]:
 
 
 def tree_features(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
-    """What the nodes of a tree see: themselves and the words beside them, their relation, and their head."""
-    own = [word_features(row[1].lower(), row[3]) for row in rows]
+    """What the nodes of a tree see: themselves, two words on either side, their relation, and their head."""
+    words, tags = [row[1].lower() for row in rows], [row[3] for row in rows]
     found = []
     for i, row in enumerate(rows):
-        seen = dict(own[i])
-        for step in (-1, 1):
-            beside = own[i + step] if 0 <= i + step < len(rows) else {"word": "<none>"}
-            seen |= {f"{key}{step:+}": value for key, value in beside.items()}
+        seen = {"word": words[i], "pos": tags[i]}
+        seen |= {f"end{n}": words[i][-n:] for n in range(1, 5) if len(words[i]) >= n}
+        for step in (-2, -1, 1, 2):
+            inside = 0 <= i + step < len(rows)
+            seen[f"word{step:+}"] = words[i + step] if inside else "<none>"
+            seen[f"pos{step:+}"] = tags[i + step] if inside else "<none>"
         head = int(row[6]) - 1
         seen["relation"] = row[7]
-        seen["head"] = own[head]["word"] if head >= 0 else "<root>"
-        seen["head-pos"] = own[head]["pos"] if head >= 0 else "<root>"
+        seen["head"], seen["head-pos"] = (words[head], tags[head]) if head >= 0 else ("<root>", "<root>")
         found.append(seen)
     return found
-
-
-def word_features(word: str, tag: str) -> dict[str, str]:
-    """A word, its endings of one to four characters, and its part of speech."""
-    return {"word": word, "pos": tag} | {f"end{n}": word[-n:] for n in range(1, 5) if len(word) >= n}
 
 
 def without_tree(graph: Graph) -> Graph:
