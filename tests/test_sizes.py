@@ -27,7 +27,7 @@ ROOMS = {
     "demo": 188,
     "evaluation": 966,
     "features": 1200,
-    "formats": 1911,
+    "formats": 2129,
     "graphs": 2498,
     "inference": 578,
     "inspection": 294,
