@@ -38,6 +38,9 @@ Token = str | Sequence[str | Any] | Mapping[str, str | Any]
 Item = TypeVar("Item")
 Number = TypeVar("Number", np.int8, np.int32, np.int64)
 
+#: The most types of edges that a corpus prints one by one.
+_MOST_TYPES = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -127,6 +130,7 @@ class Corpus:
         vectors: numeric features of nodes, ``(n, d)`` float32; None without any.
         node_log_probs: log-probabilities of the labels of nodes by another model, ``(n, labels)``, in the order of the
             labels; None without any.
+        edge_source: what the edges of a file are, such as ``"tree"``. Empty for other edges.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
     >>> corpus
@@ -147,6 +151,7 @@ class Corpus:
     edges: tuple[EdgeSet, ...] | None = None
     vectors: F32 | None = None
     node_log_probs: F64 | None = None
+    edge_source: str = ""
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -287,8 +292,8 @@ class Corpus:
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
         """The sentences of several corpora in one corpus.
 
-        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout`` and
-        ``label_source`` are those of the first corpus.
+        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout``,
+        ``label_source`` and ``edge_source`` are those of the first corpus.
 
         Raises DataError if the corpora have different columns, or if only some of them have labels or ready-made
         features.
@@ -315,7 +320,9 @@ class Corpus:
             first.label_source,
             Texts.joined(texts) if len(texts) == len(pieces) else None,
             None if first.edges is None else joined_edges([(piece.edges or (), len(piece)) for piece in pieces]),
-            *(_stacked([getattr(piece, name) for piece in pieces], name) for name in ("vectors", "node_log_probs")),
+            vectors=_stacked([piece.vectors for piece in pieces], "vectors"),
+            node_log_probs=_stacked([piece.node_log_probs for piece in pieces], "node_log_probs"),
+            edge_source=first.edge_source,
         )
 
     # -- looking -------------------------------------------------------------------------------------------------
@@ -331,7 +338,11 @@ class Corpus:
     def __repr__(self) -> str:
         units = ("sentence", "token") if self.edges is None else ("graph", "node")
         parts = [counted(len(self), units[0]), counted(self.n_tokens, units[1])]
-        parts.extend(counted(len(edges.left), f"{edges.type!r} edge") for edges in self.edges or ())
+        types = self.edges or ()
+        if len(types) > _MOST_TYPES:
+            parts.append(f"{counted(sum(len(edges.left) for edges in types), 'edge')} of {len(types)} types")
+        else:
+            parts.extend(counted(len(edges.left), f"{edges.type!r} edge") for edges in types)
         if self.vectors is not None:
             parts.append(counted(self.vectors.shape[1], "vector column"))
         if self.columns:
@@ -466,6 +477,7 @@ class Corpus:
             None if self.edges is None else tuple(edges.take(chosen) for edges in self.edges),
             None if self.vectors is None else self.vectors[tokens],
             None if self.node_log_probs is None else self.node_log_probs[tokens],
+            edge_source=self.edge_source,
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
