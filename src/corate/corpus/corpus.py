@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_seed
-from corate.corpus import frames
+from corate.corpus import frames, graph_inputs
 from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
@@ -289,6 +289,65 @@ class Corpus:
         return cls(tuple(built.values()), offsets, labels)
 
     @classmethod
+    def from_graphs(
+        cls,
+        x: Any,
+        y: Any = None,
+        *,
+        edges: Any,
+        edge_features: Any = None,
+        symmetric: Iterable[str] = (),
+        node_log_probs: Any = None,
+        labels: Sequence[str | int] | None = None,
+    ) -> Corpus:
+        """Build a corpus of graphs: nodes with features, joined by typed edges.
+
+        If ``edges`` is a list or a tuple, it has the edges of many graphs. Then ``x`` and, if given, ``y``,
+        ``edge_features`` and ``node_log_probs`` are lists of the same length. Otherwise, there is one graph.
+
+        Args:
+            x: the features of the nodes of a graph. A list has a dict of features, a list of names or an array for
+                each node, as a sentence of `from_features`. An array of numbers, ``(n, d)``, becomes ``vectors``. A
+                sparse matrix of SciPy becomes features with the names ``"0"``, ``"1"``, and so on. A dict with some of
+                the keys ``"features"``, ``"vectors"`` and ``"columns"`` has several of them; columns are lists of texts
+                by name. None if the nodes have no features.
+            y: the label of each node: a text or a whole number, which becomes text. None, -1 and NaN stand for an
+                unknown label. None if no label is known.
+            edges: the edges of a graph: an ``(m, 2)`` array of nodes, counted from 0, or a dict from types to such
+                arrays. The type of an array alone is ``"edge"``. An edge that is given twice counts once.
+            edge_features: numeric features of edges: an ``(m, d)`` array, or a dict from types to such arrays.
+            symmetric: the types whose edges have no direction.
+            node_log_probs: log-probabilities of the labels of each node by another model, ``(n, labels)``. The columns
+                are in the order of ``labels``.
+            labels: all labels, in the order of the columns of ``node_log_probs``, such as ``classifier.classes_``. By
+                default, the labels in ``y`` in sorted order, numbers by their value.
+
+        Raises DataError, which names the graph, the node, or the type and the edge, for data that cannot be used.
+
+        >>> edges = np.array([[0, 1], [1, 2]])
+        >>> corpus = Corpus.from_graphs([["red"], ["blue"], ["red"]], ["A", "B", None], edges=edges)
+        >>> corpus, corpus.labels_of(0)
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 2 attributes, 2 labels), ['A', 'B', None])
+        >>> Corpus.from_graphs([np.eye(2), np.eye(3, 2)], edges=[{"next": [(0, 1)]}, {}])
+        Corpus(2 graphs, 5 nodes, 1 'next' edge, 2 vector columns)
+        """
+        return cls._of_arrays(
+            graph_inputs.arrays_of_graphs(x, y, edges, edge_features, symmetric, node_log_probs, labels)
+        )
+
+    @classmethod
+    def _of_arrays(cls, given: graph_inputs.GraphArrays) -> Corpus:
+        return cls(
+            tuple(Column(name, ids, strings) for name, (ids, strings) in given.columns.items()),
+            given.offsets,
+            None if given.labels is None else Column("label", *given.labels),
+            given.attributes,
+            edges=given.edges,
+            vectors=given.vectors,
+            node_log_probs=given.node_log_probs,
+        )
+
+    @classmethod
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
         """The sentences of several corpora in one corpus.
 
@@ -321,7 +380,7 @@ class Corpus:
             Texts.joined(texts) if len(texts) == len(pieces) else None,
             None if first.edges is None else joined_edges([(piece.edges or (), len(piece)) for piece in pieces]),
             vectors=_stacked([piece.vectors for piece in pieces], "vectors"),
-            node_log_probs=_stacked([piece.node_log_probs for piece in pieces], "node_log_probs"),
+            node_log_probs=_stacked(_log_probs_alike(pieces), "node_log_probs"),
             edge_source=first.edge_source,
         )
 
@@ -555,6 +614,25 @@ def _stacked(arrays: Sequence[NDArray[Any] | None], name: str) -> NDArray[Any] |
             f"{name} of the corpora have different numbers of columns: {', '.join(map(str, sorted(widths)))}"
         )
     return np.concatenate([array for array in arrays if array is not None]) if widths else None
+
+
+def _log_probs_alike(pieces: Sequence[Corpus]) -> list[F64 | None]:
+    """The log-probabilities of the corpora, with their columns in the order of the labels of the first one."""
+    first = pieces[0].labels
+    alike = []
+    for i, piece in enumerate(pieces):
+        rows = piece.node_log_probs
+        if rows is not None and first is not None and piece.labels is not None:
+            order = piece.labels.strings.find(first.strings)
+            if len(piece.labels.strings) != len(first.strings) or (order < 0).any():
+                own, others = (", ".join(map(repr, c.strings.to_list())) for c in (piece.labels, first))
+                raise DataError(
+                    f"corpus {i} has the labels {own}, and corpus 0 has {others}; node_log_probs of both need the same",
+                    f"name all labels with {Argument('labels')}",
+                )
+            rows = rows[:, order]
+        alike.append(rows)
+    return alike
 
 
 def _joined(columns: Sequence[Column]) -> Column:
