@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_seed
-from corate.corpus import frames, graph_inputs
+from corate.corpus import frames, graph_inputs, graph_sources
 from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
@@ -334,6 +334,82 @@ class Corpus:
         return cls._of_arrays(
             graph_inputs.arrays_of_graphs(x, y, edges, edge_features, symmetric, node_log_probs, labels)
         )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Any,
+        *,
+        features: str | Sequence[str] | None = "x",
+        label: str | None = "y",
+        type: str | None = "kind",
+        edge_features: str | None = None,
+        symmetric: Iterable[str] = (),
+    ) -> Corpus:
+        """Build a corpus from a graph of NetworkX, or from a list of graphs.
+
+        The nodes are in the order of ``graph.nodes``, and the column ``node`` has their names.
+
+        Args:
+            graphs: a graph, or a list of graphs. All edges of an undirected graph are symmetric.
+            features: the attribute of nodes with their features: a dict, a list of names, a text, or numbers, which
+                become ``vectors``. A list names several attributes, which become features with their names. None if
+                the nodes have no features.
+            label: the attribute of nodes with the label. It is unknown for nodes without this attribute.
+            type: the attribute of edges with the type. If no edge has this attribute, the type is ``"edge"``.
+            edge_features: the attribute of edges with numeric features: a number, a list or an array.
+            symmetric: the types of directed graphs whose edges have no direction.
+
+        >>> import networkx
+        >>> graph = networkx.Graph([("a", "b"), ("b", "c")])
+        >>> networkx.set_node_attributes(graph, {"a": ["red"], "b": ["red"], "c": ["blue"]}, "x")
+        >>> networkx.set_node_attributes(graph, {"a": "R", "c": "B"}, "y")
+        >>> corpus = Corpus.from_networkx(graph)
+        >>> corpus.column("node").values(), corpus.labels_of(0)
+        (['a', 'b', 'c'], ['R', None, 'B'])
+        """
+        return cls.from_graphs(**graph_sources.of_networkx(graphs, features, label, type, edge_features, symmetric))
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, mask: Any = "train_mask", symmetric: bool | None = None) -> Corpus:
+        """Build a corpus from a ``Data`` object of PyTorch Geometric, or from a list of them.
+
+        It has ``x``, ``edge_index``, ``edge_attr``, ``y`` and ``edge_type``, as far as they are there.
+
+        Args:
+            data: an object, or a list of objects. They are read by their attributes.
+            mask: the attribute with the mask of known labels, or the mask itself. Labels outside of it are unknown.
+                Data without ``train_mask`` keeps all labels. None keeps all labels.
+            symmetric: whether edges have no direction. By default, the edges of a type have none if each is there in
+                both directions, with the same features. They are merged.
+
+        >>> from types import SimpleNamespace
+        >>> ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> mask = np.array([True, False, True])
+        >>> data = SimpleNamespace(x=np.eye(3), edge_index=ends, y=np.array([0, 1, 1]), train_mask=mask)
+        >>> corpus = Corpus.from_pyg(data)
+        >>> corpus, corpus.labels_of(0)
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 3 vector columns, 2 labels), ['0', None, '1'])
+        """
+        return cls.from_graphs(**graph_sources.of_pyg(data, mask, symmetric))
+
+    @classmethod
+    def from_images(cls, images: Any, labels: Any = None, *, neighbours: int = 4) -> Corpus:
+        """Build a corpus from images: a graph for each, whose nodes are the pixels, row by row.
+
+        Args:
+            images: a list or an array of images. Each has the shape ``(height, width)`` or ``(height, width,
+                channels)``. The values become ``vectors``. Sizes may differ. A single image is given as ``[image]``.
+            labels: the labels of the pixels of each image, ``(height, width)``: whole numbers or texts, -1 or None
+                where they are unknown.
+            neighbours: 4 for edges of the types ``"right"`` and ``"down"``, or 8 for those, ``"down-right"`` and
+                ``"down-left"``. Edges go from a pixel to the neighbour in this direction.
+
+        >>> image = np.array([[0.1, 0.9, 0.8], [0.2, 0.1, 0.9]])
+        >>> Corpus.from_images([image], [image > 0.5])
+        Corpus(1 graph, 6 nodes, 4 'right' edges, 3 'down' edges, 1 vector column, 2 labels)
+        """
+        return cls.from_graphs(**graph_sources.of_images(images, labels, neighbours))
 
     @classmethod
     def _of_arrays(cls, given: graph_inputs.GraphArrays) -> Corpus:
