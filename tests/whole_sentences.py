@@ -10,9 +10,13 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
+from corate.training import methods
+from corate.training.methods import ChainMethod
 from options_given import given
 from small_corpora import Labelled, chain_methods, corpus_of, random_sentences
 
+#: How many times the frequency of a label counts, by the loss; once in others. Each piece has two labels.
+TIMES_COUNTED = {"piecewise": 2}
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
 TRAINING = random_sentences(60, noise=0.2)
 HELD_OUT = random_sentences(40, seed=3, noise=0.2)
@@ -21,7 +25,16 @@ METHODS: dict[str, dict[str, Any]] = {name: {"method": name} for name in chain_m
 METHODS["standard, AdaGrad"] = {"method": "standard", "optimizer": "adagrad"}
 METHODS["standard, second order"] = {"method": "standard", "order": 2}
 METHODS["polish, second order"] = {"method": "polish", "order": 2}
-STOCHASTIC = {name: METHODS[name] for name in ("polish", "perceptron", "standard, AdaGrad", "polish, second order")}
+
+
+def method_of(way: dict[str, Any]) -> ChainMethod:
+    """The method of a way of training, which says what it can do."""
+    made = methods.METHODS[way["method"]](**{name: value for name, value in way.items() if name != "method"})
+    assert isinstance(made, ChainMethod)
+    return made
+
+
+STOCHASTIC = {name: way for name, way in METHODS.items() if method_of(way).in_passes}
 
 
 def over(ways: dict[str, dict[str, Any]]) -> pytest.MarkDecorator:

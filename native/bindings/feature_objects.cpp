@@ -259,8 +259,7 @@ std::string FeatureReader::full_name(std::string_view key) const {
 }
 
 void FeatureReader::refuse(const std::string& message, bool wrong_type) const {
-    const std::string place = sentence_ < 0 ? "" : "sentence " + std::to_string(sentence_) + ", ";
-    throw BadFeature(place + "token " + std::to_string(token_) + ": " + message, wrong_type);
+    throw BadFeature(message, wrong_type, sentence_, static_cast<int64_t>(token_));
 }
 
 void FeatureReader::refuse_value(std::string_view key, nb::handle value) const {

@@ -12,8 +12,10 @@
 // wrong type.
 class BadFeature : public std::runtime_error {
    public:
-    BadFeature(const std::string& message, bool wrong_type) : std::runtime_error(message), wrong_type(wrong_type) {}
+    BadFeature(const std::string& message, bool wrong_type, int64_t sentence = -1, int64_t token = -1)
+        : std::runtime_error(message), wrong_type(wrong_type), sentence(sentence), token(token) {}
     bool wrong_type;
+    int64_t sentence, token;  // the place, negative if it is not known
 };
 
 class FeatureReader {

@@ -17,8 +17,11 @@ void raise_in_python(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const BadFeature& error) {
-        const char* name = error.wrong_type ? "FeatureTypeError" : "FeatureError";
-        PyErr_SetString(nb::object(nb::module_::import_("corate.errors").attr(name)).ptr(), error.what());
+        const nb::object type =
+            nb::module_::import_("corate.errors").attr(error.wrong_type ? "FeatureTypeError" : "FeatureError");
+        const auto known = [](int64_t place) { return place < 0 ? nb::none() : nb::object(nb::int_(place)); };
+        const nb::object made = type(error.what(), "sentence"_a = known(error.sentence), "token"_a = known(error.token));
+        PyErr_SetObject(type.ptr(), made.ptr());
     } catch (const TooLargeValue& error) {
         const nb::object make = nb::module_::import_("corate.corpus.attributes").attr("too_large_value");
         const nb::object made = make(nb::str(error.name.data(), error.name.size()), error.value, error.token, error.sentence);

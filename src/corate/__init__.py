@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from corate.corpus.tokenizer import tokenize
     from corate.evaluation.report import Report, evaluate
     from corate.features.word_classes import word_classes
-    from corate.formats import read, write
+    from corate.formats import read, read_graph, write
     from corate.graphs.model import GraphModel
     from corate.model.archive import load
     from corate.model.constraints import Constraints
@@ -55,6 +55,7 @@ __all__ = [
     "evaluate",
     "load",
     "read",
+    "read_graph",
     "show_versions",
     "tokenize",
     "train",
@@ -78,13 +79,12 @@ _MODULES = {
         ("Empirical", "MEMM", "Perceptron", "Piecewise", "Polish", "Separate", "Standard"), "training.methods"
     ),
     "load": "model.archive",
-    "read": "formats",
+    **dict.fromkeys(("read", "read_graph", "write"), "formats"),
     "show_versions": "versions",
     "tokenize": "corpus.tokenizer",
     "train": "training.train",
     "train_file": "training.train",
     "word_classes": "features.word_classes",
-    "write": "formats",
 }
 
 

@@ -36,7 +36,7 @@ _LONG = re.compile(
     rf"(?<!\w)'[^'\n]{{{MOST_QUOTED},}}'(?!\w)|(?<!\w)\"[^\"\n]{{{MOST_QUOTED},}}\"(?!\w)|\S{{{MOST_QUOTED + 1},}}"
 )
 #: The parts of a place, in the order in which a message names them.
-_PLACES = ("file", "line", "template", "task", "sentence", "node")
+_PLACES = ("file", "line", "template", "task", "sentence", "token", "graph", "node", "type", "edge")
 
 
 def shortened(message: str) -> str:
@@ -115,7 +115,7 @@ class CorateError(Exception):
         problem: what is wrong; arguments in it are marked (see `Argument`).
         remedy: what to do about it; empty if nobody knows, or the problem says it.
         option: the name of the argument that is wrong; None if the error is not about a single one.
-        file, line, template, task, sentence, node: the place, as far as it is known.
+        file, line, template, task, sentence, token, graph, node, type, edge: the place, as far as it is known.
         excerpt: the text that cannot be used, and the position of the error in it.
 
     >>> import corate
@@ -134,7 +134,11 @@ class CorateError(Exception):
     template: int | None = None
     task: str | int | None = None
     sentence: int | None = None
+    token: int | None = None
+    graph: str | int | None = None
     node: str | int | None = None
+    type: str | None = None
+    edge: int | None = None
     excerpt: Excerpt | None = None
 
     def __init__(

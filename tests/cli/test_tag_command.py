@@ -78,10 +78,22 @@ def test_rows_that_mix_tabs_and_spaces_are_split_as_in_training(corate, tmp_path
     assert corate("tag", tmp_path / "m", tmp_path / "new.tsv").text == "the\tD\tB\ndog N I\n\n"
 
 
+def test_rows_that_mix_tabs_and_spaces_are_tagged_from_a_pipe_as_from_a_file(corate, tmp_path, model):
+    """The pipe sends one sentence at a time, and the first sentence fits tabs, too."""
+    text = b"Ann\tx\nLee\tx\n\n12 x\nOak x\n\n"
+    (tmp_path / "new.tsv").write_bytes(text)
+    rows = [row.rsplit(None, 1)[0] for row in corate("tag", model, tmp_path / "new.tsv").text.split("\n") if row]
+    assert rows == [row for row in text.decode().split("\n") if row]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "BLOCK_BYTES", 1)
+        piped = corate("tag", model, stdin=text)
+    assert piped.text == corate("tag", model, tmp_path / "new.tsv").text
+
+
 @pytest.mark.parametrize("row", ["Oak St", "Oak "])
 def test_a_row_that_puts_the_separator_in_doubt_is_named(corate, tmp_path, model, row):
     """White space after the row, too: the label would come after a space or a tab by how much of the text was seen."""
-    (tmp_path / "new.tsv").write_text("Ann\tx\nLee\tx\n\n" * 10_000 + f"{row}\n")
+    (tmp_path / "new.tsv").write_text("Ann\tx\nDe Vos\tx\n\n" * 10_000 + f"{row}\n")
     result = corate("tag", model, tmp_path / "new.tsv", "-o", tmp_path / "out")
     assert (result.code, (tmp_path / "out").exists()) == (1, False)
     assert "new.tsv, line 30001: 1 column, but the first row has 2" in result.err

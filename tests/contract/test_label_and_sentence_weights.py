@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from small_corpora import Labelled, for_method, random_sentences, words_of
-from whole_sentences import METHODS, TEST, TRAINING, over, trained
+from whole_sentences import METHODS, TEST, TIMES_COUNTED, TRAINING, method_of, over, trained
 
 NOISE: Labelled = [[(w, "N") for w, _ in s] for s in random_sentences(15, seed=5)]
 
 
-@pytest.mark.parametrize("method", ["standard", "piecewise", "memm"])
-def test_a_sentence_of_weight_zero_is_absent(method: str) -> None:
+@over({name: way for name, way in METHODS.items() if not method_of(way).in_passes})
+def test_a_sentence_of_weight_zero_is_absent(way: dict[str, Any]) -> None:
     weights = [1.0] * len(TRAINING) + [0.0] * len(NOISE)
-    settings = {"iterations": 300}
-    weighed = trained([*TRAINING, *NOISE], method=method, sentence_weights=weights, **settings)
-    plain = trained(method=method, **settings)
-    misled = trained([*TRAINING, *NOISE], method=method, **settings)
+    converged = way | {"iterations": 300}
+    weighed = trained([*TRAINING, *NOISE], sentence_weights=weights, **converged)
+    plain = trained(**converged)
+    misled = trained([*TRAINING, *NOISE], **converged)
     assert weighed.tag_all(words_of(TEST)) == plain.tag_all(words_of(TEST)) != misled.tag_all(words_of(TEST))
     for words in words_of(TEST)[:10]:
         assert weighed.score(words) == pytest.approx(plain.score(words), abs=0.05)
@@ -43,15 +43,13 @@ def test_a_sentence_of_weight_two_counts_as_two() -> None:
 
 @over(METHODS)
 def test_a_dear_label_is_missed_less(way: dict[str, Any]) -> None:
-    """`x` is A much more often than B; if B has weight fifty, `x` becomes B.
-
-    A label is in two pieces of piecewise training, and its frequency counts in both, so it needs the square.
-    """
+    """`x` is A much more often than B; if B has weight fifty, `x` becomes B."""
     labelled: Labelled = [[("x", "A"), ("z", "C")]] * 90 + [[("x", "B"), ("z", "C")]] * 10
     usual = trained(labelled, features=["word[0]"], **way)
-    much = {"perceptron": 1e6, "piecewise": 50.0**2}.get(way["method"], 50.0)  # steps of a perceptron are integers
+    smooth = method_of(way).has("c2")
+    much = 50.0 ** TIMES_COUNTED.get(method_of(way).loss, 1) if smooth else 1e6  # steps of a perceptron are integers
     dear = trained(labelled, features=["word[0]"], label_weights={"B": much}, **way)
-    if way["method"] != "perceptron":
+    if smooth:
         assert usual.tag(["x", "z"]) == ["A", "C"]
         assert dear.tag(["x", "z"]) == ["B", "C"]
     assert dear.score(["x", "z"], ["B", "C"]) > usual.score(["x", "z"], ["B", "C"])

@@ -19,7 +19,7 @@ from corate.model.tagger import Tagger
 from corate.training.choices import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.methods import METHODS
 from real_corpora import real_file
-from small_corpora import chain_methods, corpus_of, for_method, random_sentences, words_of
+from small_corpora import corpus_of, for_method, random_sentences, words_of
 
 Train = Callable[..., Tagger]
 
@@ -171,7 +171,7 @@ def test_labels_that_training_has_not_seen_are_wrong_and_no_more(train: Train) -
 def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_path: Path) -> None:
     """With this many labels, edge scores are looked up pair by pair. Trained scores are all stored, so only the labels
     observed with each word are candidates."""
-    trained = way["method"] in chain_methods()
+    trained = METHODS[way["method"]].on_sentences
     n = DENSE_LABELS + 10
     labelled = [[(f"w{i}", f"L{i}"), (f"w{i + 1}", f"L{i + 1}")] for i in range(0, n, 2)]
     few = for_method(way["method"], iterations=10, passes=3)

@@ -12,7 +12,18 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from small_corpora import corpus_of, for_method, random_sentences
-from whole_sentences import FEATURES, HELD_OUT, METHODS, STOCHASTIC, TRAINING, accuracy, arrays, over, trained
+from whole_sentences import (
+    FEATURES,
+    HELD_OUT,
+    METHODS,
+    STOCHASTIC,
+    TRAINING,
+    accuracy,
+    arrays,
+    method_of,
+    over,
+    trained,
+)
 
 
 class Stop:
@@ -32,7 +43,7 @@ class Stop:
 @pytest.mark.parametrize("where", ["within", "between"])
 def test_ctrl_c_keeps_what_was_reached(way: dict[str, Any], held_out: Corpus | None, where: str) -> None:
     """Within a pass or right after the first; training never returns the initial weights."""
-    exact = way["method"] in ("standard", "piecewise", "memm") and "optimizer" not in way
+    exact = not method_of(way).in_passes
     between = where == "between"
     user = Stop(f"{way['method']}:" if between else way["method"], 0.0 if between and not exact else 0.3)
     options = for_method(way["method"], passes=5, iterations=30)
@@ -139,7 +150,7 @@ def test_held_out_sentences_say_when_to_stop(way: dict[str, Any]) -> None:
         progress=lambda event: None if event.held_out_accuracy is None else measured.append(event.held_out_accuracy),
         **way,
     )
-    stochastic = way["method"] in ("polish", "perceptron") or "optimizer" in way
+    stochastic = method_of(way).in_passes
     assert 1 <= len(measured) < (40 if stochastic else 300)
     kept = tagger.record["held_out"]["accuracy"]
     # A stochastic run keeps its last pass, or the previous one if the last was clearly worse.

@@ -53,8 +53,6 @@ class Cases:
             with patch.object(chunks, "BLOCK_BYTES", rng.choice((1, 3, 7, 64, 1000))):
                 standard = how == "standard input"
                 other = checked("tag", model, "-" if standard else path, *options, stdin=data if standard else b"")
-        if how == "standard input" and other.code and "--separator" in other.err and one.out.startswith(other.out):
-            return  # in a pipe, the first sentence determines the separator, and a later row contradicts it
         if other.code != one.code or (one.code == 0 and other.out != one.out):
             raise CaseFailedError(f"labels depend on {how}: {one}\n{other}")
         if one.code == 0 and layout == "columns":

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_seed
-from corate.corpus import frames
+from corate.corpus import frames, graph_inputs, graph_sources
 from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
@@ -37,6 +37,9 @@ Token = str | Sequence[str | Any] | Mapping[str, str | Any]
 
 Item = TypeVar("Item")
 Number = TypeVar("Number", np.int8, np.int32, np.int64)
+
+#: The most types of edges that a corpus prints one by one.
+_MOST_TYPES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +130,7 @@ class Corpus:
         vectors: numeric features of nodes, ``(n, d)`` float32; None without any.
         node_log_probs: log-probabilities of the labels of nodes by another model, ``(n, labels)``, in the order of the
             labels; None without any.
+        edge_source: what the edges of a file are, such as ``"tree"``. Empty for other edges.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
     >>> corpus
@@ -147,6 +151,7 @@ class Corpus:
     edges: tuple[EdgeSet, ...] | None = None
     vectors: F32 | None = None
     node_log_probs: F64 | None = None
+    edge_source: str = ""
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -284,11 +289,146 @@ class Corpus:
         return cls(tuple(built.values()), offsets, labels)
 
     @classmethod
+    def from_graphs(
+        cls,
+        x: Any,
+        y: Any = None,
+        *,
+        edges: Any,
+        edge_features: Any = None,
+        symmetric: Iterable[str] = (),
+        node_log_probs: Any = None,
+        labels: Sequence[str | int] | None = None,
+    ) -> Corpus:
+        """Build a corpus of graphs: nodes with features, joined by typed edges.
+
+        If ``edges`` is a list or a tuple, it has the edges of many graphs. Then ``x`` and, if given, ``y``,
+        ``edge_features`` and ``node_log_probs`` are lists of the same length. Otherwise, there is one graph.
+
+        Args:
+            x: the features of the nodes of a graph. A list has a dict of features, a list of names or an array for
+                each node, as a sentence of `from_features`. An array of numbers, ``(n, d)``, becomes ``vectors``. A
+                sparse matrix of SciPy becomes features with the names ``"0"``, ``"1"``, and so on. A dict with some of
+                the keys ``"features"``, ``"vectors"`` and ``"columns"`` has several of them; columns are lists of texts
+                by name. None if the nodes have no features.
+            y: the label of each node: a text or a whole number, which becomes text. None, -1 and NaN stand for an
+                unknown label. None if no label is known.
+            edges: the edges of a graph: an ``(m, 2)`` array of nodes, counted from 0, or a dict from types to such
+                arrays. The type of an array alone is ``"edge"``. An edge that is given twice counts once.
+            edge_features: numeric features of edges: an ``(m, d)`` array, or a dict from types to such arrays.
+            symmetric: the types whose edges have no direction.
+            node_log_probs: log-probabilities of the labels of each node by another model, ``(n, labels)``. The columns
+                are in the order of ``labels``.
+            labels: all labels, in the order of the columns of ``node_log_probs``, such as ``classifier.classes_``. By
+                default, the labels in ``y`` in sorted order, numbers by their value.
+
+        Raises DataError, which names the graph, the node, or the type and the edge, for data that cannot be used.
+
+        >>> edges = np.array([[0, 1], [1, 2]])
+        >>> corpus = Corpus.from_graphs([["red"], ["blue"], ["red"]], ["A", "B", None], edges=edges)
+        >>> corpus, corpus.labels_of(0)
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 2 attributes, 2 labels), ['A', 'B', None])
+        >>> Corpus.from_graphs([np.eye(2), np.eye(3, 2)], edges=[{"next": [(0, 1)]}, {}])
+        Corpus(2 graphs, 5 nodes, 1 'next' edge, 2 vector columns)
+        """
+        return cls._of_arrays(
+            graph_inputs.arrays_of_graphs(x, y, edges, edge_features, symmetric, node_log_probs, labels)
+        )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Any,
+        *,
+        features: str | Sequence[str] | None = "x",
+        label: str | None = "y",
+        type: str | None = "kind",
+        edge_features: str | None = None,
+        symmetric: Iterable[str] = (),
+    ) -> Corpus:
+        """Build a corpus from a graph of NetworkX, or from a list of graphs.
+
+        The nodes are in the order of ``graph.nodes``, and the column ``node`` has their names.
+
+        Args:
+            graphs: a graph, or a list of graphs. All edges of an undirected graph are symmetric.
+            features: the attribute of nodes with their features: a dict, a list of names, a text, or numbers, which
+                become ``vectors``. A list names several attributes, which become features with their names. None if
+                the nodes have no features.
+            label: the attribute of nodes with the label. It is unknown for nodes without this attribute.
+            type: the attribute of edges with the type. If no edge has this attribute, the type is ``"edge"``.
+            edge_features: the attribute of edges with numeric features: a number, a list or an array.
+            symmetric: the types of directed graphs whose edges have no direction.
+
+        >>> import networkx
+        >>> graph = networkx.Graph([("a", "b"), ("b", "c")])
+        >>> networkx.set_node_attributes(graph, {"a": ["red"], "b": ["red"], "c": ["blue"]}, "x")
+        >>> networkx.set_node_attributes(graph, {"a": "R", "c": "B"}, "y")
+        >>> corpus = Corpus.from_networkx(graph)
+        >>> corpus.column("node").values(), corpus.labels_of(0)
+        (['a', 'b', 'c'], ['R', None, 'B'])
+        """
+        return cls.from_graphs(**graph_sources.of_networkx(graphs, features, label, type, edge_features, symmetric))
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, mask: Any = "train_mask", symmetric: bool | None = None) -> Corpus:
+        """Build a corpus from a ``Data`` object of PyTorch Geometric, or from a list of them.
+
+        It has ``x``, ``edge_index``, ``edge_attr``, ``y`` and ``edge_type``, as far as they are there.
+
+        Args:
+            data: an object, or a list of objects. They are read by their attributes.
+            mask: the attribute with the mask of known labels, or the mask itself. Labels outside of it are unknown.
+                Data without ``train_mask`` keeps all labels. None keeps all labels.
+            symmetric: whether edges have no direction. By default, the edges of a type have none if each is there in
+                both directions, with the same features. They are merged.
+
+        >>> from types import SimpleNamespace
+        >>> ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> mask = np.array([True, False, True])
+        >>> data = SimpleNamespace(x=np.eye(3), edge_index=ends, y=np.array([0, 1, 1]), train_mask=mask)
+        >>> corpus = Corpus.from_pyg(data)
+        >>> corpus, corpus.labels_of(0)
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 3 vector columns, 2 labels), ['0', None, '1'])
+        """
+        return cls.from_graphs(**graph_sources.of_pyg(data, mask, symmetric))
+
+    @classmethod
+    def from_images(cls, images: Any, labels: Any = None, *, neighbours: int = 4) -> Corpus:
+        """Build a corpus from images: a graph for each, whose nodes are the pixels, row by row.
+
+        Args:
+            images: a list or an array of images. Each has the shape ``(height, width)`` or ``(height, width,
+                channels)``. The values become ``vectors``. Sizes may differ. A single image is given as ``[image]``.
+            labels: the labels of the pixels of each image, ``(height, width)``: whole numbers or texts, -1 or None
+                where they are unknown.
+            neighbours: 4 for edges of the types ``"right"`` and ``"down"``, or 8 for those, ``"down-right"`` and
+                ``"down-left"``. Edges go from a pixel to the neighbour in this direction.
+
+        >>> image = np.array([[0.1, 0.9, 0.8], [0.2, 0.1, 0.9]])
+        >>> Corpus.from_images([image], [image > 0.5])
+        Corpus(1 graph, 6 nodes, 4 'right' edges, 3 'down' edges, 1 vector column, 2 labels)
+        """
+        return cls.from_graphs(**graph_sources.of_images(images, labels, neighbours))
+
+    @classmethod
+    def _of_arrays(cls, given: graph_inputs.GraphArrays) -> Corpus:
+        return cls(
+            tuple(Column(name, ids, strings) for name, (ids, strings) in given.columns.items()),
+            given.offsets,
+            None if given.labels is None else Column("label", *given.labels),
+            given.attributes,
+            edges=given.edges,
+            vectors=given.vectors,
+            node_log_probs=given.node_log_probs,
+        )
+
+    @classmethod
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
         """The sentences of several corpora in one corpus.
 
-        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout`` and
-        ``label_source`` are those of the first corpus.
+        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout``,
+        ``label_source`` and ``edge_source`` are those of the first corpus.
 
         Raises DataError if the corpora have different columns, or if only some of them have labels or ready-made
         features.
@@ -315,7 +455,9 @@ class Corpus:
             first.label_source,
             Texts.joined(texts) if len(texts) == len(pieces) else None,
             None if first.edges is None else joined_edges([(piece.edges or (), len(piece)) for piece in pieces]),
-            *(_stacked([getattr(piece, name) for piece in pieces], name) for name in ("vectors", "node_log_probs")),
+            vectors=_stacked([piece.vectors for piece in pieces], "vectors"),
+            node_log_probs=_stacked(_log_probs_alike(pieces), "node_log_probs"),
+            edge_source=first.edge_source,
         )
 
     # -- looking -------------------------------------------------------------------------------------------------
@@ -331,7 +473,11 @@ class Corpus:
     def __repr__(self) -> str:
         units = ("sentence", "token") if self.edges is None else ("graph", "node")
         parts = [counted(len(self), units[0]), counted(self.n_tokens, units[1])]
-        parts.extend(counted(len(edges.left), f"{edges.type!r} edge") for edges in self.edges or ())
+        types = self.edges or ()
+        if len(types) > _MOST_TYPES:
+            parts.append(f"{counted(sum(len(edges.left) for edges in types), 'edge')} of {len(types)} types")
+        else:
+            parts.extend(counted(len(edges.left), f"{edges.type!r} edge") for edges in types)
         if self.vectors is not None:
             parts.append(counted(self.vectors.shape[1], "vector column"))
         if self.columns:
@@ -466,6 +612,7 @@ class Corpus:
             None if self.edges is None else tuple(edges.take(chosen) for edges in self.edges),
             None if self.vectors is None else self.vectors[tokens],
             None if self.node_log_probs is None else self.node_log_probs[tokens],
+            edge_source=self.edge_source,
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
@@ -543,6 +690,25 @@ def _stacked(arrays: Sequence[NDArray[Any] | None], name: str) -> NDArray[Any] |
             f"{name} of the corpora have different numbers of columns: {', '.join(map(str, sorted(widths)))}"
         )
     return np.concatenate([array for array in arrays if array is not None]) if widths else None
+
+
+def _log_probs_alike(pieces: Sequence[Corpus]) -> list[F64 | None]:
+    """The log-probabilities of the corpora, with their columns in the order of the labels of the first one."""
+    first = pieces[0].labels
+    alike = []
+    for i, piece in enumerate(pieces):
+        rows = piece.node_log_probs
+        if rows is not None and first is not None and piece.labels is not None:
+            order = piece.labels.strings.find(first.strings)
+            if len(piece.labels.strings) != len(first.strings) or (order < 0).any():
+                own, others = (", ".join(map(repr, c.strings.to_list())) for c in (piece.labels, first))
+                raise DataError(
+                    f"corpus {i} has the labels {own}, and corpus 0 has {others}; node_log_probs of both need the same",
+                    f"name all labels with {Argument('labels')}",
+                )
+            rows = rows[:, order]
+        alike.append(rows)
+    return alike
 
 
 def _joined(columns: Sequence[Column]) -> Column:

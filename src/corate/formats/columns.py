@@ -23,10 +23,10 @@ from corate.formats.reading import (
     corpus_of,
     names_of,
 )
-from corate.formats.rows import BLANK_LINE, fields_of, first_row, misfits
+from corate.formats.rows import BLANK_LINE, doubtful, fields_of, first_row, misfits, sentence_at
 from corate.formats.writing import check_values, has_values, rows_to_text
 
-__all__ = ["COLUMNS", "check_rows", "read", "separator_of", "unwritable_label", "width_of", "write"]
+__all__ = ["COLUMNS", "Separation", "read", "separator_of", "unwritable_label", "width_of", "write"]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -64,28 +64,81 @@ def separator_of(data: bytes, options: Options) -> str:
 
 
 def _settled(piece: bytes, options: Options) -> Options:
-    """The options for all pieces of a text: the separator of the first one."""
-    if options.separator is not None or not first_row(piece, options.comment):
-        return options
-    return replace(options, separator=separator_of(piece, options) or None)
+    """The options for all pieces of a text: its separator, once a piece tells. ``options.width`` is 0 for the first.
 
-
-def check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
-    """Raise DataError for a row of another width, if the separator was chosen from the first rows and may be wrong.
-
-    ``line`` is the number of the first line.
+    Rows that tabs and white space split alike do not tell, if the first row of the text has a tab.
     """
-    for place, text in misfits(piece, separator, width):
-        row = first_row(text, comment)
-        found = width_of(row, separator)
-        if row and found != width:  # also if the row ends with white space
-            line += piece.count(b"\n", 0, place)
-            raise DataError(
-                f"{counted(found, 'column')}, but the first row has {width}",
-                "fix the line, or use --separator tab if tabs separate the columns",
-                file=name,
-                line=line,
-            )
+    row = first_row(piece, options.comment)
+    if options.separator is not None or not row:
+        return options
+    if (options.width or _has_tab(row)) and not any(first_row(text, options.comment) for _, text in doubtful(piece)):
+        return options
+    return replace(options, separator=separator_of(piece, options))
+
+
+class Separation:
+    """How the rows of a text are split of which only the pieces so far are known, wherever they are cut.
+
+    The first sentence that tabs and white space split differently determines the separator. The rows after it must
+    not contradict it.
+    """
+
+    def __init__(self, name: str, comment: str | None) -> None:
+        self._name, self._first = name, b""
+        self._options = Options(comment=comment, labelled=False)
+        self._widths: tuple[int, int] | None = None  # of the first row, with the separator and with the other one
+
+    def separator(self, piece: bytes, line: int) -> str:
+        """The separator of a piece of whole sentences, empty for white space; ``line`` is the number of its first line.
+
+        Raises DataError for a row that contradicts the rows before.
+
+        >>> news = Separation("news", None)
+        >>> news.separator(b"Ann\\tB\\n\\n", 1), news.separator(b"New York\\tB\\n\\n", 3)
+        ('', '\\t')
+        >>> news.separator(b"Ann B\\n\\n", 5)
+        Traceback (most recent call last):
+        corate.errors.DataError: news, line 5: 1 column, but the first row has 2; fix the line, ...
+        """
+        if not self._first:
+            self._begin(first_row(piece, self._options.comment))
+        if self._first and self._options.separator is None:
+            self._settle(piece)
+        if self._widths is not None:
+            self._check(piece, line, *self._widths)
+        return self._options.separator or ""
+
+    def _begin(self, row: bytes) -> None:
+        clear = next(doubtful(row), None) is None
+        width = width_of(row, None) if clear else 0
+        self._first = row
+        self._options = replace(self._options, separator=None if _has_tab(row) else "", width=width)
+
+    def _settle(self, piece: bytes) -> None:
+        comment = self._options.comment
+        place = next((place for place, text in doubtful(piece) if first_row(text, comment)), None)
+        if place is not None:
+            separator = separator_of(sentence_at(piece, place), self._options)
+            self._options = replace(self._options, separator=separator)
+            self._widths = width_of(self._first, separator), width_of(self._first, "" if separator else "\t")
+
+    def _check(self, piece: bytes, line: int, width: int, other: int) -> None:
+        separator = self._options.separator or ""
+        for place, text in misfits(piece, separator, width, other):
+            row = first_row(text, self._options.comment)
+            found = width_of(row, separator)
+            if row and found != width:  # also if the row ends with white space
+                raise DataError(
+                    f"{counted(found, 'column')}, but the first row has {width}",
+                    "fix the line, or use --separator tab if tabs separate the columns",
+                    file=self._name,
+                    line=line + piece.count(b"\n", 0, place),
+                )
+
+
+def _has_tab(row: bytes) -> bool:
+    """Whether a row has a tab between its columns."""
+    return b"\t" in row.lstrip(b" \t\r")
 
 
 def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
@@ -98,7 +151,7 @@ def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
 
     if options.separator is not None:
         return parse(options.separator)
-    if b"\t" not in first_row(data, options.comment).lstrip(b" \t\r"):
+    if not options.width and not _has_tab(first_row(data, options.comment)):
         return parse("")
     by_tabs = parse("\t")
     if by_tabs[1][3] < 0 or (by_tabs[1][4] == 0 and not _spaced(by_tabs[1])):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
 from corate.errors import Argument, DataError
+from corate.formats.edges import EdgeSource, joined_parts, tree_edges
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import check_parsed, columns_of, word_of
+from corate.formats.trees import NO_HEADS, OF_HEAD, document_offsets, head_column, heads_of, token_line
 from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
 from corate.spans import are_spans
 
@@ -26,7 +28,9 @@ __all__ = ["COLUMNS", "CONLLU", "LabelPlace", "bad_row", "label_place", "positio
 
 #: The names of the columns. FORM is called ``word``.
 COLUMNS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-_FORM, _FEATS, _MISC = 1, 5, 9
+_ID, _FORM, _FEATS, _HEAD, _DEPREL, _MISC = 0, 1, 5, 6, 7, 9
+#: The columns that are read with a tree if none are named, except those with the labels.
+_OF_TREE = ("word", "upos", "deprel", "head.word", "head.upos")
 _EMPTY = "_"
 _UNWRITABLE = r"\A\Z|[\t\r\n\0]"
 
@@ -84,8 +88,8 @@ def label_place(label: str | None) -> LabelPlace:
     return LabelPlace(name, (_MISC,), name)
 
 
-def position(name: str, word: str = "word") -> int:
-    """The position of a column by its name. ``word`` is another name for FORM.
+def position(name: str, word: str = "word", argument: str = "columns") -> int:
+    """The position of a column by its name, which is from an argument. ``word`` is another name for FORM.
 
     >>> position("lemma"), position("form"), position("token", word="token")
     (2, 1, 1)
@@ -94,7 +98,7 @@ def position(name: str, word: str = "word") -> int:
         return _FORM
     if name not in COLUMNS:
         raise DataError(
-            f"CoNLL-U has no column {name!r}", f"name some of {', '.join(COLUMNS)} with {Argument('columns')}"
+            f"CoNLL-U has no column {name!r}", f"name some of {', '.join(COLUMNS)} with {Argument(argument)}"
         )
     return COLUMNS.index(name)
 
@@ -110,19 +114,38 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     """
     _check(options, name)
     place = label_place(options.label or options.label_source or None)
-    names, positions = _observed(options, place)
+    source = options.edges or EdgeSource()
+    names, positions = _observed(options, place, source)
+    skipped = [position(column, argument="edges") for column in source.skips]
+    with_heads = source.tree or any(map(_of_head, names))
+    linked = [_ID, _HEAD] * with_heads + [_DEPREL] * source.tree + skipped
     labelled = list(place.columns) if options.labelled else []
-    parsed = _native.parse_conllu(data, positions + labelled, options.skip_bad)
+    fields = list(dict.fromkeys(positions + labelled + linked))
+    parsed = _native.parse_conllu(data, fields, options.skip_bad)
 
     def bad(line: int, width: int) -> DataError:
         row, remedy = data.split(b"\n", line)[line - 1], f"or omit such lines with {Argument('skip_bad', True)}"
         return DataError(bad_row(row), remedy, **options.place(name, line))
 
+    def unlinked(token: int, problem: str, remedy: str) -> DataError:
+        return DataError(problem, remedy, **options.place(name, token_line(data, token)))
+
     check_parsed(parsed, data, name, options, bad)
-    built = columns_of(parsed, [*names, *("label" for _ in labelled)])
-    observed = tuple(built[: len(names)])
-    labels = _labels(built[len(names) :], place, name) if labelled else None
-    return Corpus(observed, parsed[1], labels, layout=(*names, "label"), label_source=place.name if labelled else "")
+    sentences = parsed[1]
+    built = dict(zip(fields, columns_of(parsed, ["label"] * len(fields)), strict=True))
+    heads = heads_of(built[_ID], built[_HEAD], sentences, unlinked) if with_heads else NO_HEADS
+    observed = tuple(
+        head_column(built[field], heads, own) if _of_head(own) else replace(built[field], name=own)
+        for own, field in zip(names, positions, strict=True)
+    )
+    labels = _labels([built[field] for field in labelled], place, name) if labelled else None
+    corpus = Corpus(observed, sentences, labels, layout=(*names, "label"), label_source=place.name if labelled else "")
+    if options.edges is None:
+        return corpus
+    graphs = document_offsets(data, sentences) if source.skips else sentences
+    tree = tree_edges(heads, built[_DEPREL], graphs) if source.tree else ()
+    edges = joined_parts(source, tree, [built[field] for field in skipped], sentences, graphs)
+    return replace(corpus, offsets=graphs, edges=edges, edge_source=str(source))
 
 
 def bad_row(row: bytes) -> str:
@@ -153,14 +176,33 @@ def _check(options: Options, name: str) -> None:
         )
 
 
-def _observed(options: Options, place: LabelPlace) -> tuple[list[str], list[int]]:
-    """The names and positions of the columns to read: those named, else those of the layout, else the word."""
-    names = options.columns if options.columns is not None else options.layout or ("word",)
-    observed = [name for name in names if name not in ("label", _EMPTY)]
+def _of_head(name: str) -> bool:
+    return name.startswith(OF_HEAD)
+
+
+def _observed(options: Options, place: LabelPlace, source: EdgeSource) -> tuple[list[str], list[int]]:
+    """The names and positions of the columns to read: those named, else those of the layout, else the usual ones.
+
+    The position of a column of the head, such as ``head.word``, is that of the column itself.
+    """
+    names = options.columns if options.columns is not None else options.layout
+    usual = not names
+    observed = [name for name in names or (_OF_TREE if source.tree else ("word",)) if name not in ("label", _EMPTY)]
     word = word_of(tuple(observed)) if options.columns is None else "word"
-    positions = [position(name, word) for name in observed]
+    positions = [position(name.removeprefix(OF_HEAD), word) for name in observed]
+    if not options.labelled:
+        return observed, positions
+    linking = [position(column, argument="edges") for column in source.skips] + [_HEAD, _DEPREL] * source.tree
+    if set(linking) & set(place.columns):
+        raise DataError(
+            f"{Argument('edges', str(source))} reads the labels ({place.name})",
+            f"choose other edges, or other labels with {Argument('label')}",
+        )
+    if usual:
+        kept = [i for i, field in enumerate(positions) if field not in place.columns]
+        return [observed[i] for i in kept], [positions[i] for i in kept]
     for name, place_of in zip(observed, positions, strict=True):
-        if options.labelled and place_of in place.columns:
+        if place_of in place.columns:
             raise DataError(
                 f"the column {name!r} contains the labels ({place.name}), so it cannot be a column of features",
                 f"leave it out of {Argument('columns')}, or choose other labels with {Argument('label')}",
@@ -238,13 +280,13 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
 
 # -- the format ------------------------------------------------------------------------------------------------------
 
-_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
+_NUMBERED = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
 
 
 def _fits(head: Head) -> bool:
     """Whether most rows have ten columns and an ID first. The parser reports the others."""
     rows = [row for row in head.rows if not row.startswith("#")]
-    fitting = sum(row.count("\t") == 9 and _ID.match(row) is not None for row in rows)
+    fitting = sum(row.count("\t") == 9 and _NUMBERED.match(row) is not None for row in rows)
     return 10 * fitting > 9 * len(rows)
 
 

@@ -11,6 +11,7 @@ from corate.corpus import Corpus, check_corpus
 from corate.corpus.tokenizer import Tokenizer
 from corate.errors import Argument, DataError
 from corate.formats.detection import recognised
+from corate.formats.edges import edge_source, with_edges
 from corate.formats.format import Format, Kind, Options, Writing
 from corate.formats.label_names import LabelNames, label_names_of
 from corate.formats.reading import NoSentenceError, check_separator, nothing_error
@@ -42,6 +43,7 @@ def read(
     tokenize: Tokenizer | None = None,
     widen_spans: bool = False,
     max_sentence: int = MOST_TOKENS,
+    edges: str | None = None,
 ) -> Corpus:
     """Read a corpus from a file.
 
@@ -87,6 +89,11 @@ def read(
         max_sentence: the most tokens of a sentence. A longer one raises DataError before it takes much memory: blank
             lines may be missing, or the format may be wrong. A sentence of more than 64 MB is refused, too, or of 64 MB
             for each million of ``max_sentence``.
+        edges: the edges of the corpus, whose sentences are then graphs. ``"tree"``: the dependency tree of CoNLL-U. An
+            edge joins a head (``left``) to its dependent (``right``), and its type is the relation and where the
+            dependent stands, such as ``"nsubj before head"``. ``"chain"``: neighbours, of the type ``"next"``.
+            ``"skip:lemma"``: each token and the next one with the same value in a column, here the lemma.
+            ``"tree+chain"`` has both. By default, None: sentences.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -110,10 +117,12 @@ def read(
         tokenize=tokenize,
         widen_spans=widen_spans,
         max_sentence=max_sentence,
+        edges=edges,
     )
     name, text = name_of(source), text_blocks(source, encoding)
     found, text = _opened(text, name, bare_suffix(source), format, options)
-    return found.read(joined(text), name, options)
+    corpus = found.read(joined(text), name, options)
+    return corpus if options.edges is None or corpus.edges is not None else with_edges(corpus, options.edges, name)
 
 
 def _opened(
@@ -142,6 +151,8 @@ def read_pieces(
     ``progress`` receives the fraction of the file that was read, None for standard input.
     """
     chosen, name = _options(format, docstart, **options), name_of(path)
+    if chosen.edges is not None:
+        raise DataError(f"{Argument('edges')} needs the text in memory", "use corate.read", file=name)
     with open_blocks(path) as blocks:
         text = utf8(_reported(blocks, progress), encoding, name)
         found, text = _opened(text, name, bare_suffix(path), format, chosen)
@@ -186,6 +197,7 @@ def _options(format: str, docstart: str, **given: Any) -> Options:
         given["max_sentence"] = check_whole("max_sentence", given["max_sentence"], 1)
     given["columns"] = _names(given.get("columns"))
     given["layout"] = tuple(given.get("layout", ()))
+    given["edges"] = None if given.get("edges") is None else edge_source(given["edges"])
     given["label_names"] = label_names_of(given.get("label_names"), given.get("label"))
     return Options(drop_docstart=docstart == "drop", **given)
 

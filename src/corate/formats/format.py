@@ -10,6 +10,7 @@ from typing import Any, Literal
 from corate.arguments import MOST_TOKENS
 from corate.corpus import Column, Corpus
 from corate.corpus.tokenizer import Tokenizer
+from corate.formats.edges import EdgeSource
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines
 
 __all__ = ["Format", "Head", "Kind", "Options", "Writing"]
@@ -35,6 +36,7 @@ class Options:
     tokenize: Tokenizer | None = None
     widen_spans: bool = False
     max_sentence: int = MOST_TOKENS
+    edges: EdgeSource | None = None
     width: int = 0  # the number of columns of the pieces before, if a text is read in pieces; 0 for the first one
     lines_before: int = 0  # the lines of the pieces before
 

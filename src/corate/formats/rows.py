@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["BLANK_LINE", "FIELD", "RowFormat", "fields_of", "first_row", "misfits", "words_in"]
+__all__ = [
+    "BLANK_LINE",
+    "FIELD",
+    "RowFormat",
+    "doubtful",
+    "fields_of",
+    "first_row",
+    "misfits",
+    "sentence_at",
+    "words_in",
+]
 
 #: White space within a line. Every other character is part of a field.
 _WHITE_SPACE = " \t\r"
@@ -79,12 +89,46 @@ def first_row(data: bytes, comment: str | None = None) -> bytes:
     return b""
 
 
-def misfits(piece: bytes, separator: str, width: int) -> Iterator[tuple[int, bytes]]:
-    r"""The place and the text of each line with a space that may not have this many columns: a fast filter.
+#: A row that tabs and white space split alike: single tabs between its fields.
+_CLEAR = rb"[^ \t\r\n]+(?:\t[^ \t\r\n]+)%b[\t\r]*$"
+_DOUBTFUL = re.compile(rb"(?m)^(?![ \t\r]*$|%b)[^\n]*$" % (_CLEAR % b"*"))
 
-    >>> list(misfits(b"New York\tB\nAnn B\n", "\t", 2))
+
+def doubtful(piece: bytes) -> Iterator[tuple[int, bytes]]:
+    r"""The place and the text of each line, except blank ones, that tabs split in another way than white space.
+
+    >>> list(doubtful(b"Ann\tB\r\n\nNew York\tB\n"))
+    [(8, b'New York\tB')]
+    """
+    lone = piece.count(b"\r") - piece.count(b"\r\n")
+    if lone or b" " in piece or b"\t\t" in piece or b"\n\t" in piece or piece.startswith(b"\t"):  # a fast filter
+        yield from ((found.start(), found[0]) for found in _DOUBTFUL.finditer(piece))
+
+
+def misfits(piece: bytes, separator: str, width: int, other: int) -> Iterator[tuple[int, bytes]]:
+    r"""The place and the text of each line that may contradict the separator: a fast filter.
+
+    These are doubtful lines that may not have ``width`` columns, and clear ones of ``other`` columns, which is the
+    width of the first row with the other separator.
+
+    >>> list(misfits(b"New York\tB\nAnn B\nAnn\n", "\t", 2, 3))
     [(11, b'Ann B')]
     """
+    if other == width and next(doubtful(piece), None) is None:
+        return
     column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
     fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
-    return ((found.start(), found[0]) for found in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece))
+    clear = _CLEAR % (b"{%d}" % (other - 1))
+    pattern = rb"(?m)^(?![ \t\r]*$|%b)(?:(?=%b)|(?!%b))[^\n]*$" % (fits, clear, _CLEAR % b"*")
+    yield from ((found.start(), found[0]) for found in re.finditer(pattern, piece))
+
+
+def sentence_at(piece: bytes, place: int) -> bytes:
+    r"""The lines around a place, between blank lines.
+
+    >>> sentence_at(b"Ann\n \nBob\nsings\n\nHe\n", 9)
+    b'Bob\nsings\n'
+    """
+    start = max((found.end() for found in BLANK_LINE.finditer(piece, 0, place)), default=0)
+    after = BLANK_LINE.search(piece, place)
+    return piece[start : after.start() if after else len(piece)]

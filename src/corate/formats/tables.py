@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ from corate.errors import Argument, DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
 
-__all__ = ["read_columns", "read_table"]
+__all__ = ["read_columns", "read_rows", "read_table"]
 
 #: The separators of CSV files that are recognised in the header row; if there are none, it is one column.
 _SEPARATORS = ",;\t"
@@ -72,6 +73,30 @@ def read_columns(
     chosen = columns if columns is not None else next(_fields(text, name, separator))[1]
     rows = [values for _, values in _csv_rows(text, name, chosen, separator, False)]
     return dict(zip(chosen, map(list, zip(*rows, strict=True)), strict=True)) if rows else {key: [] for key in chosen}
+
+
+def read_rows(
+    source: Source, *, encoding: str = "utf-8", separator: str | None = None
+) -> tuple[list[str], list[int], list[list[str]]]:
+    """The header row of a CSV file, the line number of each row after it, and the values of each column.
+
+    >>> read_rows(b"day,sky\\n1,sun\\n\\n2,rain\\n")
+    (['day', 'sky'], [2, 4], [['1', '2'], ['sun', 'rain']])
+    """
+    name = name_of(source)
+    if separator:
+        check_separator(separator)
+    text = load(source, encoding).decode()
+    header = next(_fields(text, name, separator))[1]
+    _places(header, header, name)
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in header]
+    rows = _csv_rows(text, name, header, separator, False)
+    while piece := list(itertools.islice(rows, 100_000)):
+        lines.extend(line for line, _ in piece)
+        for column, values in zip(columns, zip(*(values for _, values in piece), strict=True), strict=True):
+            column.extend(values)
+    return header, lines, columns
 
 
 def _complete(

@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from corate import formats
 from corate.arguments import MOST_TOKENS
 from corate.display import counted
 from corate.errors import Argument, ConfigError, DataError, placed
-from corate.formats import columns, detection
-from corate.formats.format import Options
+from corate.formats import detection
+from corate.formats.columns import Separation
 from corate.formats.reading import word_of
 from corate.formats.registry import format_of, takers
 from corate.formats.rows import RowFormat, first_row
@@ -147,24 +147,30 @@ def tagged_blocks(
     if text.format == text.to == "conllu":
         return _answered(_numbered(cut_at_blank_lines(blocks)), _conllu_answer(tagger, text), text)
     if text.by_rows:
-        pieces, rows = _rows(tagger, blocks, text, first)
+        pieces, rows = _rows(tagger, blocks, text)
         return _answered(pieces, _row_answer(tagger, rows, asked, text), text)
     return _tagged_whole(tagger, blocks, text, asked, progress)
 
 
-def _answered(
-    pieces: Iterable[tuple[bytes, int]], answer: Callable[[bytes, int], bytes], text: TextOptions
-) -> Iterator[bytes]:
-    """The answer to each piece, which has the number of its first line."""
-    for piece, line in pieces:
+class _Piece(NamedTuple):
+    """Whole sentences, the number of their first line, and how their rows are split (empty: white space)."""
+
+    text: bytes
+    line: int = 1
+    separator: str = ""
+
+
+def _answered(pieces: Iterable[_Piece], answer: Callable[[_Piece], bytes], text: TextOptions) -> Iterator[bytes]:
+    """The answer to each piece."""
+    for piece in pieces:
         with placed(file=text.name):
-            tagged = answer(piece, line)
+            tagged = answer(piece)
         yield tagged
 
 
-def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[bytes, int], bytes]:
+def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[_Piece], bytes]:
     """The function that replaces the labels of a piece of CoNLL-U."""
-    return lambda piece, line: tagger.tag_conllu(piece, label=text.label, first_line=line, threads=text.threads)[0]
+    return lambda piece: tagger.tag_conllu(piece.text, label=text.label, first_line=piece.line, threads=text.threads)[0]
 
 
 def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[Iterator[bytes], bytes]:
@@ -181,41 +187,34 @@ def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[Iterato
     return chain(read_already, blocks), seen[: cut + 1] if cut >= 0 else seen
 
 
-def _numbered(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+def _numbered(pieces: Iterable[bytes]) -> Iterator[_Piece]:
     """Pieces with the numbers of their first lines."""
     line = 1
     for piece in pieces:
-        yield piece, line
+        yield _Piece(piece, line)
         line += piece.count(b"\n")
 
 
-def _rows(
-    tagger: Tagger, blocks: Iterator[bytes], text: TextOptions, first: bytes
-) -> tuple[Iterator[tuple[bytes, int]], RowFormat]:
-    """Pieces of rows, and how the rows are split."""
+def _rows(tagger: Tagger, blocks: Iterator[bytes], text: TextOptions) -> tuple[Iterator[_Piece], RowFormat]:
+    """Pieces of rows, and the format of the rows of the first piece that has any."""
     words_of = format_of(text.format).words
     if words_of is not None:
         made = _rows_of_words(blocks, words_of, text.comment)
-        return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
-    width, separator = 0, text.separator
-    if separator is None:
-        separator = columns.separator_of(first, Options(comment=text.comment, labelled=False))
-        row = first_row(first, text.comment)
-        width = columns.width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
+        return (_Piece(piece) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
+    pieces, seen, first = _separated(_numbered(cut_at_blank_lines(blocks)), text), list[_Piece](), _Piece(b"")
+    while not first_row(first.text, text.comment) and (piece := next(pieces, None)) is not None:
+        seen.append(first := piece)
     with placed(file=text.name):
-        names = text.columns or tagger.text_columns(first, separator, text.comment)
-    pieces = _numbered(cut_at_blank_lines(blocks))
-    return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment or "")
+        names = text.columns or tagger.text_columns(first.text, first.separator, text.comment)
+    return chain(seen, pieces), RowFormat(names, first.separator, text.comment or "")
 
 
-def _of_width(
-    pieces: Iterable[tuple[bytes, int]], separator: str, width: int, text: TextOptions
-) -> Iterator[tuple[bytes, int]]:
-    """The pieces. A row that does not fit the separator is refused: the first rows told it, and may be wrong."""
-    for piece, line in pieces:
-        if width and b" " in piece:
-            columns.check_rows(piece, separator, width, text.comment, text.name, line)
-        yield piece, line
+def _separated(pieces: Iterable[_Piece], text: TextOptions) -> Iterator[_Piece]:
+    """The pieces with their separators."""
+    separation = Separation(text.name, text.comment)
+    for piece in pieces:
+        own = separation.separator(piece.text, piece.line) if text.separator is None else text.separator
+        yield piece._replace(separator=own)
 
 
 def _rows_of_words(
@@ -259,23 +258,26 @@ def _tagged_whole(
 # -- rows with answers ------------------------------------------------------------------------------------------------
 
 
-def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOptions) -> Callable[[bytes, int], bytes]:
+def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOptions) -> Callable[[_Piece], bytes]:
     """The function that adds labels, and whatever else was asked for, to a piece of rows."""
     if not asked:
-        return lambda piece, line: tagger.tag_text(
-            piece,
+        return lambda piece: tagger.tag_text(
+            piece.text,
             columns=rows.columns,
-            separator=rows.separator,
+            separator=piece.separator,
             comment=rows.comment or None,
-            first_line=line,
+            first_line=piece.line,
             threads=text.threads,
         )[0]
     with placed(file=text.name):
         tagger.tag_text(b"", columns=rows.columns, separator=rows.separator)  # makes the same checks
     fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
-    return lambda piece, line: "".join(
-        _tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, text.threads)
-    ).encode()
+
+    def answer(piece: _Piece) -> bytes:
+        own, sentences = replace(rows, separator=piece.separator), _sentences(piece.text.decode())
+        return "".join(_tagged(tagger, sentences, own, asked, fixed, piece.line, text.threads)).encode()
+
+    return answer
 
 
 def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
