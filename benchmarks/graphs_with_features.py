@@ -67,12 +67,18 @@ NODES = partial(classified, make=logistic)
 HOPS = partial(classified, make=logistic, features=with_hops)
 TREES = partial(classified, make=trees)
 STANDARD = partial(chained, method="standard")
-WITHOUT_TREE = partial(chained, method="standard", features=lambda graph: without_tree(graph).x)
+POLISH = partial(chained, method="polish")
+WITHOUT_TREE = partial(chained, method="polish", features=lambda graph: without_tree(graph).x)
 
 
 def case(name: str, least: float) -> Setting:
     """Case on gold trees."""
-    rivals = {"logistic": NODES, "chain without the tree": WITHOUT_TREE, "chain": STANDARD}
+    rivals = {
+        "logistic": NODES,
+        "chain without the tree": WITHOUT_TREE,
+        "chain, polish": POLISH,
+        "chain, standard": STANDARD,
+    }
     return Setting(name, (Target("polish", least, 2.0), Target("separate")), rivals)
 
 
