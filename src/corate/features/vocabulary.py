@@ -21,9 +21,9 @@ from corate.corpus.attributes import JOINER
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
 from corate.rows import offsets_of
-from corate.types import Ids
+from corate.types import Csr, Ids
 
-__all__ = ["BOUNDARIES", "Vocabulary", "column_arrays"]
+__all__ = ["BOUNDARIES", "Vocabulary", "column_arrays", "template_rows"]
 
 #: Values 0 to 15 of every function are the positions before and after the sentence.
 BOUNDARIES = 16
@@ -176,6 +176,13 @@ class Vocabulary:
 
         templates = np.searchsorted(bases, np.asarray(features, dtype=np.int64), side="right") - 1
         return [name(int(feature), t) for feature, t in zip(features, templates.tolist(), strict=True)]
+
+
+def template_rows(vocabulary: Vocabulary, features: Ids) -> Csr:
+    """The features of templates as rows of ids of the vocabulary, -1 where one is unknown: ``features`` are (T, n)."""
+    n_templates, n = features.shape
+    ids = np.where(features >= 0, features + vocabulary.bases[:-1, None], -1).astype(np.int32)
+    return np.arange(n + 1, dtype=np.int64) * n_templates, np.ascontiguousarray(ids.T).ravel()
 
 
 def _restored(

@@ -119,6 +119,11 @@ class FieldPlan:
         renumbered[self._passed_nodes] = np.arange(len(self._passed_nodes))
         self._passed_ends = renumbered[self.edges[self._passed_edges]]
 
+    @property
+    def is_forest(self) -> bool:
+        """Whether the graph has no loop."""
+        return bool(self._is_tree.all())
+
     def expectations(
         self,
         nodes: F64,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class Answers:
     """
 
     lattice: Callable[..., Lattice]
+    _single: Callable[[Any], Any]
+    _refuse_graphs: Callable[[str, str], None]
 
     def score(self, tokens: Sentence, labels: Sequence[str] | None = None) -> float:
         """The natural logarithm of P(labels | tokens). By default, of the most probable labels.
@@ -49,7 +52,7 @@ class Answers:
         >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
         True
         """
-        lattice = self.lattice([tokens])
+        lattice = self.lattice(self._single(tokens))
         if labels is None:
             ids, _ = lattice.best()
         else:
@@ -73,7 +76,7 @@ class Answers:
         >>> best[1] >= second[1], best[0] == tagger.tag(["a", "b"])
         (True, True)
         """
-        return self.lattice([tokens], constraints=constraints).nbest(n)[0]
+        return self.lattice(self._single(tokens), constraints=constraints).nbest(n)[0]
 
     def marginals(self, tokens: Sentence, *, constraints: Constraints | None = None) -> list[dict[str, float]]:
         """A dict for each token, from each label to its probability at this token.
@@ -84,7 +87,7 @@ class Answers:
         >>> sorted(first), round(sum(first.values()), 4)
         (['X', 'Y'], 1.0)
         """
-        lattice = self.lattice([tokens], constraints=constraints)
+        lattice = self.lattice(self._single(tokens), constraints=constraints)
         return [dict(zip(lattice.names, row, strict=True)) for row in lattice.label_marginals().tolist()]
 
     def pair_marginals(
@@ -101,7 +104,8 @@ class Answers:
         >>> len(pairs), sorted(pairs[0]), round(sum(pairs[0].values()), 4)
         (1, [('X', 'X'), ('X', 'Y'), ('Y', 'X'), ('Y', 'Y')], 1.0)
         """
-        lattice = self.lattice([tokens], constraints=constraints)
+        self._refuse_graphs("pair_marginals", "edge_marginals")
+        lattice = self.lattice(self._single(tokens), constraints=constraints)
         names = [lattice.names[y] for y in lattice.labels.tolist()]
         candidates = [names[a:b] for a, b in pairwise(lattice.offsets.tolist())]
         pairs = zip(pairwise(candidates), lattice.pair_marginals(), strict=True)
@@ -129,8 +133,9 @@ class Answers:
         >>> [(found.text, found.start_char, found.stop_char) for found in tagger.entities("Ann Lee sleeps.")]
         [('Ann', 0, 3), ('Lee', 4, 7)]
         """
+        self._refuse_graphs("entities", "tag")
         if not isinstance(tokens, str):
-            return self.lattice([tokens], constraints=constraints).entities()[0]
+            return self.lattice(self._single(tokens), constraints=constraints).entities()[0]
         placed = place_tokens(tokens, tokenize)
         found = []
         for entity in self.lattice([[token.text for token in placed]], constraints=constraints).entities()[0]:
@@ -153,9 +158,10 @@ class Answers:
         >>> tagger.show("a  b")
         [a: X ...%] [b: Y ...%]
         """
+        self._refuse_graphs("show", "marginals")
         if isinstance(tokens, str):
             tokens = [token.text for token in place_tokens(tokens, tokenize)]
-        return labelled_text(self.lattice([tokens], constraints=constraints))
+        return labelled_text(self.lattice(self._single(tokens), constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
         """The probability of the most probable labelling of the whole sentence.
@@ -165,11 +171,11 @@ class Answers:
         >>> tagger.confidence(["a", "b"]) == tagger.nbest(["a", "b"], 1)[0][1]
         True
         """
-        return self.lattice([tokens], constraints=constraints).confidence()[0]
+        return self.lattice(self._single(tokens), constraints=constraints).confidence()[0]
 
     def entropy(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
         """The entropy of the distribution of labellings, in nats. It is 0 if only one labelling is possible."""
-        return self.lattice([tokens], constraints=constraints).entropy()[0]
+        return self.lattice(self._single(tokens), constraints=constraints).entropy()[0]
 
     def sample(
         self, tokens: Sentence, n: int, seed: int = 0, *, constraints: Constraints | None = None
@@ -181,4 +187,4 @@ class Answers:
         >>> len(tagger.sample(["a", "b"], 3, seed=1))
         3
         """
-        return self.lattice([tokens], constraints=constraints).sample(n, seed)[0]
+        return self.lattice(self._single(tokens), constraints=constraints).sample(n, seed)[0]

@@ -2,7 +2,8 @@
 
     score(y | x) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
 
-Models of the second order also have scores of three labels in a row.
+Models of the second order also have scores of three labels in a row. Models of graphs have typed edges in place of
+those of neighbours; see :mod:`corate.model.graph_scores`.
 
 A node score is the sum of a counted row, a bias per label, and sparse weights of features. The row belongs to the word;
 for an unseen word it is a mixture of the levels of a back-off. Edge scores are sparse too. Methods differ in how
@@ -18,12 +19,14 @@ import numpy as np
 from corate import _native, portable_math
 from corate.corpus import StringTable
 from corate.counting.word_pairs import WordPairCounts
-from corate.errors import ModelError
+from corate.display import counted
+from corate.errors import DataError, ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import FORBIDDEN, EdgeScores
 from corate.label_parts import LabelParts
+from corate.model.graph_scores import GraphScores, NodeFeatures
 from corate.rows import SparseRows
-from corate.types import F32
+from corate.types import F32, F64
 
 __all__ = ["ChainModel", "UnseenRule", "WordPairs"]
 
@@ -77,6 +80,7 @@ class ChainModel:
     ``edge_weights`` if edges depend on the observation; its labels are `LabelPairs`. With ``parts``,
     ``weights`` also has scores of parts of labels: its label K + p is part p. With ``word_pairs``, edges depend on the
     words. Then the first level gives the classes of words, and ``edges`` are for pairs of words without a probability.
+    With ``graph``, the model is for graphs: it has typed edges, and those of sentences score zero.
     """
 
     labels: StringTable
@@ -94,6 +98,46 @@ class ChainModel:
     parts: LabelParts | None = None
     by_features: bool = False
     word_pairs: WordPairs | None = None
+    graph: GraphScores | None = None
+
+    @classmethod
+    def of_graphs(cls, labels: StringTable, weights: SparseRows, bias: F32, graph: GraphScores) -> ChainModel:
+        """A model of graphs."""
+        size = len(labels) + 1
+        return cls(labels, EdgeScores.of_dense(np.zeros((size, size), np.float32)), weights, bias, graph=graph)
+
+    def check_graph(self, vocabulary: Vocabulary) -> None:
+        """Raise ModelError if the parts of a model of graphs do not fit together."""
+        graph, k = self.graph, len(self.labels)
+        assert graph is not None
+        tables = [own.table for own in graph.edges]
+        fits = (
+            len(self.weights) == int(vocabulary.bases[-1])
+            and self.bias.shape == (k,)
+            and int(self.weights.labels.max(initial=0)) < max(k, 1)
+            and all(table.shape == (k, k) for table in tables)
+            and len({own.type for own in graph.edges}) == len(tables)
+        )
+        if not fits:
+            raise ModelError("the model's labels, features and edges do not fit together; train it again")
+        finite = (self.bias, self.weights.scores, graph.vectors, *tables, *(own.weights for own in graph.edges))
+        if not all(np.isfinite(values).all() for values in finite):
+            raise ModelError("the model has scores that are not finite; train it again")
+
+    def node_scores(self, features: NodeFeatures, threads: int = 1) -> F64:
+        """log P(label) of each node of graphs by its features, ``(nodes, labels)``."""
+        assert self.graph is not None
+        k, width = len(self.labels), len(self.graph.vectors)
+        given = 0 if features.vectors is None else features.vectors.shape[1]
+        if given != width:
+            raise DataError(
+                f"nodes have {counted(given, 'vector column')}, but {width} in training",
+                "give the same vectors as in training",
+            )
+        weights = np.zeros((features.n_names + width + 1, k))
+        weights[self.weights.owners, self.weights.labels] = self.weights.scores
+        weights[features.n_names :] = np.concatenate([self.graph.vectors.reshape(width, k), self.bias[None]])
+        return features.model(k).scores(weights.ravel(), True, threads).astype(np.float64)
 
     @property
     def locally_normalised(self) -> bool:

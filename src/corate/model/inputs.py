@@ -23,10 +23,11 @@ from corate.features.ready_made import (
     refuse_too_large_values,
     with_features,
 )
-from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.features.vocabulary import Vocabulary, column_arrays, template_rows
+from corate.model.graph_scores import NodeFeatures, joined_features
 from corate.rows import Ragged, offsets_of, owners_of, take_rows
 from corate.strings import StringTable
-from corate.types import F64, Offsets
+from corate.types import F32, F64, Csr, Offsets
 
 __all__ = ["Inputs", "Sentence", "TokenFeatures"]
 
@@ -120,6 +121,19 @@ class Inputs:
         known = self.names.match(attributes.names.data, attributes.names.offsets)
         ready = attributes.offsets, known[attributes.ids], attributes.values
         return column_arrays(corpus, self.vocabulary.columns), corpus.offsets, ready
+
+    def node_features(self, corpus: Corpus) -> NodeFeatures:
+        """The known features of the nodes of graphs."""
+        columns, offsets, ready = self.batch(corpus)
+        n, parts = corpus.n_tokens, list[tuple[Csr, F32 | None]]()
+        if ready is not None:
+            starts, ids, values = ready
+            parts.append(((starts, ids), values))
+        if columns and self.vocabulary.templates:
+            parts.append((template_rows(self.vocabulary, self.vocabulary.map.transform(columns, offsets)[0]), None))
+        nothing = (np.zeros(n + 1, np.int64), np.zeros(0, np.int32))
+        rows, values = joined_features(parts, n) if parts else (nothing, None)
+        return NodeFeatures(rows, values, int(self.vocabulary.bases[-1]), corpus.vectors)
 
     def token_features(
         self, sentences: Corpus | Iterable[Sentence], tokens: NDArray[np.int64], word_column: int = 0

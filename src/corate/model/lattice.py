@@ -226,14 +226,14 @@ class Lattice:
     def _by_sentence(self, values: Sequence[str]) -> list[list[str]]:
         return [list(values[a:b]) for a, b in pairwise(self.sentences.tolist())]
 
-    def tag(self, decode: str = "best") -> list[list[str]]:
+    def tag(self, decode: str | None = None) -> list[list[str]]:
         """The labels of each sentence: the ``"best"`` labelling, or ``"posterior"``: the most probable of each token.
 
         The most probable label of each token minimises the expected number of errors. The sequence may be invalid.
         """
-        if decode not in ("best", "posterior"):
+        if decode not in (None, "best", "posterior"):
             raise ConfigError(f"decode must be 'best' or 'posterior', not {decode!r}", option="decode")
-        ids = self.best()[0] if decode == "best" else self.label_marginals().argmax(axis=1)
+        ids = self.best()[0] if decode != "posterior" else self.label_marginals().argmax(axis=1)
         return self._by_sentence([self.names[y] for y in ids.tolist()])
 
     def nbest(self, n: int) -> list[list[tuple[list[str], float]]]:

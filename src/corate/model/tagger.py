@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from corate.model.answers import Answers
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
+from corate.model.graph_lattice import MEMORY, GraphLattice, Inference, within
+from corate.model.graph_scores import GraphField, check_graphs, given_scores
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -82,7 +84,10 @@ class Tagger(Answers, FrameTagging):
     function: FeatureFunction | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        _ = self._engine  # raises ModelError now, not at the first sentence, if the parts do not fit together
+        if self.model.graph is not None:
+            self.model.check_graph(self.vocabulary)
+        else:
+            _ = self._engine  # raises ModelError now, not at the first sentence, if the parts do not fit together
 
     @cached_property
     def _engine(self) -> _native.Engine:
@@ -162,15 +167,17 @@ class Tagger(Answers, FrameTagging):
 
     # -- tagging -------------------------------------------------------------------------------------------------
 
-    def tag(self, tokens: Sentence, *, decode: str = "best", constraints: Constraints | None = None) -> list[str]:
-        """The labels of one sentence, a label for each token.
+    def tag(
+        self, tokens: Sentence | Corpus, *, decode: str | None = None, constraints: Constraints | None = None
+    ) -> list[str]:
+        """The labels of one sentence, a label for each token. A tagger of graphs takes a corpus with one graph.
 
         Args:
             tokens: a list of tokens. A token is a word, or a tuple or mapping of columns if the model reads several
                 columns. If the model was trained on ready-made features, a token is a dict of features, a list of names
                 or an array of numbers, and the sentence may be a :class:`~corate.ItemSequence`.
             decode: ``"best"`` for the most probable labelling of the sentence, or ``"posterior"`` for the most probable
-                label of each token by itself.
+                label of each token by itself. The default is ``"best"``, and ``"posterior"`` for graphs with loops.
             constraints: which labellings are allowed. By default, all.
 
         Raises DataError if ``tokens`` is a string, if columns are missing, or if no labelling satisfies the
@@ -182,8 +189,8 @@ class Tagger(Answers, FrameTagging):
         >>> tagger.tag([("the", "DT"), ("dog", "NN")])
         ['O', 'B']
         """
-        if constraints is not None or decode != "best":
-            return self.lattice([tokens], constraints=constraints).tag(decode)[0]
+        if constraints is not None or decode not in (None, "best") or self.model.graph is not None:
+            return self.lattice(self._single(tokens), constraints=constraints).tag(decode)[0]
         if type(tokens) is list and self._tag_features is not None:
             return self._tag_features(tokens)
         given = self._inputs.sentence(tokens)
@@ -215,9 +222,38 @@ class Tagger(Answers, FrameTagging):
 
     def _tagged(self, sentences: Corpus | Iterable[Sentence], threads: int) -> tuple[Column, Offsets]:
         """The labels of all tokens, and the offsets of the sentences."""
-        columns, offsets, ready = self._inputs.batch(sentences)
+        if self.model.graph is not None:
+            graphs = self.graph_lattice(sentences, threads=threads)
+            return Column("label", graphs.label_ids(), self.model.labels), graphs.sentences
+        columns, offsets, ready = self._inputs.batch(self._without_edges(sentences))
         ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
         return Column("label", ids, self.model.labels), offsets
+
+    def _single(self, tokens: Sentence | Corpus) -> Any:
+        """One sentence as a batch; for a model of graphs, the corpus with the one graph."""
+        if self.model.graph is None:
+            return [tokens]
+        check_graphs(tokens)
+        assert isinstance(tokens, Corpus)
+        if len(tokens) != 1:
+            raise DataError(
+                f"this takes one graph, and the corpus has {counted(len(tokens), 'graph')}",
+                "take one, as in corpus[0], or use tag_all or lattice for many",
+            )
+        return tokens
+
+    def _without_edges(self, sentences: Any) -> Any:
+        """The sentences. Raises DataError for graphs, whose edges the model would not see."""
+        if isinstance(sentences, Corpus) and sentences.edges is not None:
+            raise DataError(
+                "the model was trained on sentences, so it does not see the edges of graphs",
+                "train a model on graphs, or remove the edges with dataclasses.replace(corpus, edges=None)",
+            )
+        return sentences
+
+    def _refuse_graphs(self, what: str, instead: str) -> None:
+        if self.model.graph is not None:
+            raise ModelError(f"{what} is for sentences, and this model labels graphs", f"use {instead}")
 
     def tag_text(
         self,
@@ -308,6 +344,7 @@ class Tagger(Answers, FrameTagging):
             raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
+        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         if not isinstance(data, bytes):
             raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
@@ -346,6 +383,7 @@ class Tagger(Answers, FrameTagging):
         *,
         threads: int = 1,
         constraints: Constraints | Sequence[Constraints] | None = None,
+        memory: int = MEMORY,
     ) -> Lattice:
         """The lattice of many sentences: the candidate labels of each token, and their scores.
 
@@ -357,7 +395,11 @@ class Tagger(Answers, FrameTagging):
             threads: the number of threads. The answers do not depend on it.
             constraints: constraints for all sentences, or a list with constraints for each sentence. In a list, they
                 may differ only in ``labels``.
+            memory: for graphs, the most bytes of the clique tree of a component. Larger ones are answered by messages,
+                which are approximate.
 
+        A tagger of graphs takes a corpus of graphs. Its lattice has the same methods, except ``entities``, and also
+        ``edge_marginals`` and ``inference``.
         Raises DataError if no labelling of a sentence satisfies the constraints.
 
         >>> import corate
@@ -365,6 +407,10 @@ class Tagger(Answers, FrameTagging):
         >>> tagger.lattice([["the", "dog"], ["dog"]]).tag()
         [['DET', 'NOUN'], ['NOUN']]
         """
+        if self.model.graph is not None:
+            graphs: Any = self.graph_lattice(sentences, threads=threads, constraints=constraints, memory=memory)
+            return cast(Lattice, graphs)  # it answers the same questions
+        sentences = self._without_edges(sentences)
         given, words = self._inputs.with_words(sentences, self.record.get("word"))
         columns, tokens, ready = self._inputs.batch(given)
         threads = check_threads(threads)
@@ -377,6 +423,67 @@ class Tagger(Answers, FrameTagging):
         if constraints is None:
             return build()
         return limited(build, tokens, words, self.labels, self.model.edges, constraints)
+
+    def graph_lattice(
+        self,
+        graphs: Corpus | Iterable[Sentence],
+        *,
+        threads: int = 1,
+        constraints: Constraints | Sequence[Constraints] | None = None,
+        memory: int = MEMORY,
+    ) -> GraphLattice:
+        """The lattice of a corpus of graphs: see :meth:`lattice`. It reads no labels of the corpus."""
+        corpus, graph, threads = check_graphs(graphs), self.model.graph, check_threads(threads)
+        assert graph is not None
+        if graph.given:
+            nodes = given_scores(corpus, len(self.model.labels))
+        else:
+            nodes = self.model.node_scores(self._inputs.node_features(corpus), threads)
+        if constraints is not None:
+            words = None if corpus.word is None else corpus.word.values()
+            nodes = within(nodes, corpus.offsets, words, self.labels, constraints)
+        tables = [graph.table_of(edges, len(self.model.labels)).of_edges(edges) for edges in corpus.edges or ()]
+        return GraphLattice(GraphField.of(corpus, nodes, tables), self.labels, memory, threads)
+
+    def edge_marginals(
+        self, graph: Corpus, type: str, *, constraints: Constraints | None = None
+    ) -> NDArray[np.float64]:
+        """The probabilities of pairs of labels of the edges of a type, ``(edges, labels, labels)``, for one graph.
+
+        Labels are in the order of :attr:`labels`: first that of the first end of an edge, then that of the second.
+        """
+        return self._graph(graph, constraints).edge_marginals(type)
+
+    def inference(self, graph: Corpus) -> Inference:
+        """How the answers about one graph are computed: exactly, or by messages, and how these converged."""
+        return self._graph(graph, None).inference()
+
+    def _graph(self, graph: Corpus, constraints: Constraints | None) -> GraphLattice:
+        if self.model.graph is None:
+            raise ModelError("this model labels sentences, which have no typed edges", "use pair_marginals")
+        return self.graph_lattice(self._single(graph), constraints=constraints)
+
+    def edge_rates(self, type: str) -> dict[tuple[str, str], float]:
+        """The rates of pairs of labels along the edges of a type, of a model of graphs.
+
+        A rate above 1 says that the two labels attract each other. Rates are between the label of the first end of an
+        edge and that of the second. With features of edges, they are those of an edge whose features are all zero.
+
+        >>> import corate
+        >>> edges = np.array([[0, 1], [1, 2], [2, 3], [4, 5]])
+        >>> x = [{"red"}, {"red"}, {"red"}, {"blue"}, {"blue"}, {"red"}]
+        >>> corpus = Corpus.from_graphs(list(map(list, x)), list("RRRBBB"), edges=edges)
+        >>> rates = corate.train(corpus, "separate").edge_rates("edge")
+        >>> rates["R", "R"] > rates["R", "B"]
+        True
+        """
+        for own in () if self.model.graph is None else self.model.graph.edges:
+            if own.type == type:
+                names = self.labels
+                rates = np.exp(own.table.astype(np.float64)).tolist()
+                return {(a, b): rates[i][j] for i, a in enumerate(names) for j, b in enumerate(names)}
+        known = () if self.model.graph is None else self.model.graph.edges
+        raise DataError(f"the model has no edges of the type {type!r}; its types are {[own.type for own in known]}")
 
     def explain(
         self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
@@ -404,6 +511,7 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import Question, explain
 
+        self._refuse_graphs("this explanation", "edge_rates, edge_marginals and strongest")
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 

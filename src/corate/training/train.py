@@ -331,7 +331,8 @@ def train_on(
 
     started = time.perf_counter()
     data = replace(prepare(method, source, features, held_out, origin), further=further, fit=fit)
-    trained: FittedModel = import_module(method.trainer).fit(method, data, context)
+    trainer = "corate.training.graphs" if source.on_graphs else method.trainer
+    trained: FittedModel = import_module(trainer).fit(method, data, context)
     model = with_scheme(trained.model, scheme) if scheme else trained.model
     record: dict[str, Any] = {
         "method": method.name,

@@ -1,0 +1,228 @@
+"""The scores of a model of graphs: what nodes and typed edges add to the score of a labelling.
+
+    score(y) = sum over nodes v of (W f_v)(y_v) + sum over edges (u, v) of types t of (T_t + sum_k z_k U_tk)(y_u, y_v)
+
+f_v are the features of a node, names and numbers. T_t are the logarithms of co-occurrence rates of a type, and z the
+features of an edge. An edge of a type that training did not have has the rate 1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus
+from corate.display import counted
+from corate.edges import EdgeSet
+from corate.errors import DataError
+from corate.rows import offsets_of, owners_of, take_rows
+from corate.types import F32, F64, Csr, Offsets
+
+__all__ = [
+    "EdgeTable",
+    "GraphField",
+    "GraphScores",
+    "NodeFeatures",
+    "check_graphs",
+    "given_scores",
+    "joined_features",
+    "normalised",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeTable:
+    """The scores of the edges of a type, by the label of the first end and then by that of the second.
+
+    Attributes:
+        type: the name of the type.
+        symmetric: whether the order of the two ends has no meaning.
+        table: T, ``(labels, labels)``.
+        weights: U, ``(d, labels, labels)``; d is 0 for edges without features.
+    """
+
+    type: str
+    symmetric: bool
+    table: F32
+    weights: F32
+
+    def of_edges(self, edges: EdgeSet) -> F64:
+        """The tables of edges: one for all, or one for each edge if they have features."""
+        width = 0 if edges.attributes is None else edges.attributes.shape[1]
+        if width != len(self.weights):
+            raise DataError(
+                f"the type {edges.type!r} has {counted(width, 'edge feature')}, but {len(self.weights)} in training"
+            )
+        if edges.attributes is None or not width:
+            return self.table[None].astype(np.float64)
+        flat = self.weights.reshape(width, -1).astype(np.float64)
+        found = edges.attributes.astype(np.float64) @ flat
+        return np.asarray(found.reshape(-1, *self.table.shape) + self.table)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeFeatures:
+    """The features of nodes: names with values, as rows of ids below ``n_names``, and numbers, ``(nodes, d)``."""
+
+    rows: Csr
+    values: F32 | None
+    n_names: int
+    vectors: F32 | None = None
+
+    def take(self, nodes: NDArray[np.int64]) -> NodeFeatures:
+        """The features of some nodes."""
+        offsets, places = take_rows(self.rows[0], nodes)
+        values = None if self.values is None else self.values[places]
+        vectors = None if self.vectors is None else self.vectors[nodes]
+        return NodeFeatures((offsets, self.rows[1][places]), values, self.n_names, vectors)
+
+    def model(self, n_labels: int) -> _native.LogLinear:
+        """The native regression of labels on these features."""
+        columns, (offsets, ids), values = np.arange(n_labels, dtype=np.int32), self.rows, self.values
+        vectors = None if self.vectors is None else np.ascontiguousarray(self.vectors, dtype=np.float32)
+        if vectors is None or np.count_nonzero(vectors) > vectors.size // 2:
+            return _native.LogLinear(self.rows, values, self.n_names, vectors, columns, None)
+        node, column = np.nonzero(vectors)  # mostly zeros: only the other numbers are visited
+        starts = offsets_of(np.bincount(node, minlength=len(vectors)))
+        numbers = (starts, (column + self.n_names).astype(np.int32)), vectors[node, column]
+        rows, every = joined_features([(self.rows, values), numbers], len(vectors))
+        return _native.LogLinear(rows, every, self.n_names + vectors.shape[1], None, columns, None)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphScores:
+    """What a model of graphs has besides the weights of named features.
+
+    Attributes:
+        edges: the scores of each type of edges.
+        vectors: the weights of the columns of ``Corpus.vectors``, ``(d, labels)``.
+        given: whether nodes score their ``Corpus.node_log_probs``, and not their features.
+    """
+
+    edges: tuple[EdgeTable, ...]
+    vectors: F32
+    given: bool = False
+
+    def table_of(self, edges: EdgeSet, n_labels: int) -> EdgeTable:
+        """The scores of a type; zeros, with a warning, if training did not have it."""
+        for found in self.edges:
+            if found.type == edges.type:
+                return found
+        known = ", ".join(repr(own.type) for own in self.edges[:8]) or "none"
+        warnings.warn(
+            f"the model was trained without edges of the type {edges.type!r}, so they have the rate 1; "
+            f"its types are {known}",
+            stacklevel=6,
+        )
+        zeros = np.zeros((n_labels, n_labels), np.float32)
+        width = 0 if edges.attributes is None else edges.attributes.shape[1]
+        return EdgeTable(edges.type, False, zeros, np.zeros((width, *zeros.shape), np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class GraphField:
+    """The scores of some graphs, as inference takes them.
+
+    Attributes:
+        offsets: the offsets of the graphs, in nodes.
+        nodes: the scores of labels, ``(nodes, labels)``.
+        ends: the two ends of each edge, ``(edges, 2)``, counted over all graphs.
+        kinds: the table of each edge, ``(edges,)``.
+        tables: ``(tables, labels, labels)``.
+        types: for each type, its name and the range of its edges.
+    """
+
+    offsets: Offsets
+    nodes: F64
+    ends: NDArray[np.int32]
+    kinds: NDArray[np.int32]
+    tables: F64
+    types: tuple[tuple[str, int, int], ...] = ()
+
+    @classmethod
+    def of(cls, corpus: Corpus, nodes: F64, scores: Sequence[F64]) -> GraphField:
+        """The field of a corpus. ``scores`` are the tables of each of its types: one, or one for each edge."""
+        n_labels = nodes.shape[1]
+        sets = corpus.edges or ()
+        ends, kinds, types, edge, table = [np.zeros((0, 2), np.int32)], [np.zeros(0, np.int32)], [], 0, 0
+        for edges, own in zip(sets, scores, strict=True):
+            m = len(edges.left)
+            ends.append(edges.ends(corpus.offsets))
+            one = len(own) == 1 and edges.attributes is None
+            kinds.append(np.full(m, table, np.int32) if one else np.arange(table, table + m, dtype=np.int32))
+            types.append((edges.type, edge, edge + m))
+            edge, table = edge + m, table + len(own)
+        tables = np.concatenate([np.zeros((0, n_labels, n_labels)), *scores])
+        return cls(corpus.offsets, nodes, np.concatenate(ends), np.concatenate(kinds), tables, tuple(types))
+
+    def graph(self, g: int) -> GraphField:
+        """One of the graphs."""
+        a, b = int(self.offsets[g]), int(self.offsets[g + 1])
+        own = np.flatnonzero((self.ends[:, 0] >= a) & (self.ends[:, 0] < b))
+        used, kinds = np.unique(self.kinds[own], return_inverse=True)
+        types = []
+        for name, start, stop in self.types:
+            first, last = np.searchsorted(own, (start, stop)).tolist()
+            types.append((name, first, last))
+        ends = (self.ends[own] - a).astype(np.int32)
+        offsets = np.array([0, b - a], np.int64)
+        return GraphField(offsets, self.nodes[a:b], ends, kinds.astype(np.int32), self.tables[used], tuple(types))
+
+    def score(self, labels: NDArray[Any]) -> float:
+        """The score of a labelling, before normalising."""
+        left, right = labels[self.ends[:, 0]], labels[self.ends[:, 1]]
+        nodes = self.nodes[np.arange(len(labels)), labels].sum()
+        return float(nodes + self.tables[self.kinds, left, right].sum())
+
+
+def normalised(scores: F64) -> F64:
+    """Scores of labels as log-probabilities, a row for each node.
+
+    >>> normalised(np.log([[1.0, 3.0]])).round(3).tolist()
+    [[-1.386, -0.288]]
+    """
+    top = scores.max(axis=1, keepdims=True)
+    return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
+
+
+def joined_features(parts: Sequence[tuple[Csr, F32 | None]], n: int) -> tuple[Csr, F32 | None]:
+    """The features of several sources, row by row; an id of -1 is left out."""
+    owners = np.concatenate([owners_of(offsets) for (offsets, _), _ in parts])
+    ids = np.concatenate([ids for (_, ids), _ in parts])
+    values = None
+    if any(own is not None for _, own in parts):
+        each = [np.ones(len(rows[1]), np.float32) if own is None else own for rows, own in parts]
+        values = np.concatenate(each).astype(np.float32)
+    known = np.flatnonzero(ids >= 0)
+    order = known[np.argsort(owners[known], kind="stable")] if len(parts) > 1 else known
+    offsets = offsets_of(np.bincount(owners[known], minlength=n))
+    return (offsets, ids[order].astype(np.int32)), None if values is None else values[order]
+
+
+def check_graphs(given: object) -> Corpus:
+    """The corpus. Raises DataError, with the remedy, if it is not one of graphs."""
+    if not isinstance(given, Corpus) or given.edges is None:
+        what = "a corpus of sentences" if isinstance(given, Corpus) else f"a {type(given).__name__}"
+        raise DataError(
+            f"the model labels the nodes of graphs, and this is {what}",
+            "make a corpus with Corpus.from_graphs, or read one with corate.read(..., edges=...)",
+        )
+    return given
+
+
+def given_scores(corpus: Corpus, n_labels: int) -> F64:
+    """The log-probabilities of labels that another model gave. Raises DataError if there are none, or others."""
+    found = corpus.node_log_probs
+    if found is None or found.shape[1] != n_labels:
+        have = "none" if found is None else counted(found.shape[1], "column")
+        raise DataError(
+            f"the model takes log-probabilities of {counted(n_labels, 'label')} for each node; the corpus has {have}",
+            "give them to Corpus.from_graphs as node_log_probs",
+        )
+    return np.asarray(found, np.float64)

@@ -1,0 +1,223 @@
+"""The edge factors of random fields on graphs, given the nodes: logarithms of co-occurrence rates by type of edge.
+
+    P(y_u, y_v | x) is proportional to P(y_u | x_u) P(y_v | x_v) exp T(y_u, y_v)
+
+Without features of edges, T is found by iterative scaling: what is observed of each pair of labels over what the model
+expects. Some edges are added that agree with a prior table: that of all types together, or no dependence. With few
+labelled edges, T has only two numbers: one for equal labels, one for others. With features, T + sum_k z_k U_k is a
+regression, by L-BFGS.
+
+On a tree, rates are exact as they are. On loops they count evidence twice, so each type has an exponent, chosen by the
+likelihood of labels of nodes that the node model has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native, portable_math
+from corate.corpus import Corpus
+from corate.edges import EdgeSet
+from corate.inference.chains import chain_expectations
+from corate.inference.fields import FieldPlan
+from corate.model.graph_scores import EdgeTable, GraphField
+from corate.training.graph_nodes import Numbers, minimised
+from corate.training.source import RunContext
+from corate.types import F32, F64, Ids
+
+__all__ = ["TypedEdges", "chosen_exponents", "fit_edges", "pair_columns"]
+
+#: Edges added to those of a type, which agree with the prior table.
+PRIOR_EDGES = 20.0
+#: A table of its own needs this many labelled edges for each pair of labels.
+EDGES_PER_PAIR = 5
+SCALINGS = 8
+#: The most edges of a type that a table without features is fitted on.
+MOST_EDGES = 200_000
+#: The exponents of rates on loops that are compared.
+EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.2)
+#: With more types, all have the same exponent.
+MOST_TYPES = 4
+
+
+def pair_columns(n_labels: int, *, symmetric: bool, tied: bool) -> Ids:
+    """Which number of a table each pair of labels has.
+
+    >>> pair_columns(2, symmetric=True, tied=False).tolist(), pair_columns(2, symmetric=False, tied=True).tolist()
+    ([0, 1, 1, 2], [0, 1, 1, 0])
+    """
+    a, b = np.divmod(np.arange(n_labels**2), n_labels)
+    if tied:
+        return np.asarray(a != b, np.int32)
+    keys = np.minimum(a, b) * n_labels + np.maximum(a, b) if symmetric else np.arange(n_labels**2)
+    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class TypedEdges:
+    """The edges of a type in training.
+
+    Attributes:
+        edges: the edges.
+        ends: the nodes at their ends, ``(edges, 2)``.
+        labelled: the edges whose ends both have known labels.
+        pairs: the pair of labels of each edge, -1 if one is not known.
+    """
+
+    edges: EdgeSet
+    ends: NDArray[np.int32]
+    labelled: Numbers
+    pairs: Ids
+
+    @classmethod
+    def of(cls, corpus: Corpus, labels: Ids, n_labels: int) -> list[TypedEdges]:
+        """The edges of all types of a corpus."""
+        found = []
+        for edges in corpus.edges or ():
+            ends = edges.ends(corpus.offsets)
+            left, right = labels[ends[:, 0]], labels[ends[:, 1]]
+            pairs = np.where((left < 0) | (right < 0), -1, left * n_labels + right).astype(np.int32)
+            found.append(cls(edges, ends, np.flatnonzero(pairs >= 0), pairs))
+        return found
+
+    @property
+    def plain(self) -> bool:
+        """Whether its edges have no features."""
+        return self.edges.attributes is None
+
+    def sample(self, seed: int) -> Numbers:
+        """The labelled edges that a table is fitted on."""
+        if len(self.labelled) <= MOST_EDGES:
+            return self.labelled
+        return np.sort(np.random.default_rng(seed).choice(self.labelled, MOST_EDGES, replace=False))
+
+    def regression(self, log_probs: F32, columns: Ids) -> _native.LogLinear:
+        """The regression of pairs of labels on features of edges, given the nodes."""
+        left, right = np.ascontiguousarray(self.ends.T)
+        none = (np.zeros(len(left) + 1, np.int64), np.zeros(0, np.int32))
+        dense = None if self.plain else np.ascontiguousarray(self.edges.attributes, np.float32)
+        ends = (np.ascontiguousarray(log_probs, np.float32), left, right)
+        return _native.LogLinear(none, None, 0, dense, columns, ends)
+
+    def precision(self, c2: float) -> F64:
+        """The prior's weight of each feature and of the table."""
+        if self.edges.attributes is None:
+            return np.full(1, c2)
+        squares = self.edges.attributes.astype(np.float64) ** 2
+        return np.append(c2 * squares.sum(axis=0) / np.maximum((squares > 0).sum(axis=0), 1) + 1e-9, c2)
+
+
+def fit_edges(types: Sequence[TypedEdges], log_probs: F32, c2: float, context: RunContext) -> list[EdgeTable]:
+    """The scores of all types given the log-probabilities of nodes."""
+    k = log_probs.shape[1]
+    enough = EDGES_PER_PAIR * k**2
+    directed = [own for own in types if own.plain and not own.edges.symmetric]
+    prior = np.zeros((k, k))
+    if len(directed) > 1 and sum(len(own.labelled) for own in directed) >= enough:
+        prior = _scaled(directed, log_probs, prior, pair_columns(k, symmetric=False, tied=False), context)
+    found = []
+    for own in types:
+        base = np.zeros((k, k)) if own.edges.symmetric else prior
+        if not own.plain:
+            found.append(_regressed(own, log_probs, c2, context))
+            continue
+        tied = len(own.labelled) < enough and not base.any()
+        columns = pair_columns(k, symmetric=own.edges.symmetric, tied=tied)
+        table = _scaled([own], log_probs, base, columns, context) if len(own.labelled) else base
+        zeros = np.zeros((0, k, k), np.float32)
+        found.append(EdgeTable(own.edges.type, own.edges.symmetric, table.astype(np.float32), zeros))
+    return found
+
+
+def _scaled(types: Sequence[TypedEdges], log_probs: F32, prior: F64, columns: Ids, context: RunContext) -> F64:
+    """T of all edges of some types together, by iterative scaling from a prior table."""
+    k = log_probs.shape[1]
+    chosen = [own.sample(context.seed) for own in types]
+    ends = np.concatenate([own.ends[some] for own, some in zip(types, chosen, strict=True)])
+    pairs = np.concatenate([own.pairs[some] for own, some in zip(types, chosen, strict=True)])
+    nodes = np.ascontiguousarray(log_probs[ends.ravel()], np.float32)
+    offsets = np.arange(0, 2 * len(ends) + 1, 2)
+
+    def by_column(values: F64) -> F64:
+        return np.asarray(np.bincount(columns, values.ravel()), np.float64)
+
+    observed = np.bincount(columns[pairs], minlength=int(columns.max()) + 1).astype(np.float64)
+    start = by_column(prior) / np.bincount(columns)
+    table, added = start.copy(), np.zeros(len(start))
+    for i in range(SCALINGS):
+        scores = table[columns].reshape(k, k).astype(np.float32)
+        expected = by_column(
+            chain_expectations(nodes, scores, offsets, threads=context.threads).edges.astype(np.float64)
+        )
+        if i == 0:
+            added = expected * (PRIOR_EDGES / len(ends)) + 1e-9
+        table = table + portable_math.log(
+            (observed + added) / (expected + added * portable_math.exp(table - start) + 1e-9)
+        )
+    return np.asarray(table[columns].reshape(k, k))
+
+
+def _regressed(own: TypedEdges, log_probs: F32, c2: float, context: RunContext) -> EdgeTable:
+    """T and U of a type whose edges have features."""
+    k = log_probs.shape[1]
+    columns = pair_columns(k, symmetric=own.edges.symmetric, tied=len(own.labelled) < k**2)
+    model, precision = own.regression(log_probs, columns), own.precision(c2)
+    width = int(columns.max()) + 1
+    scale = np.sqrt(precision + len(own.labelled) / k**2)[:, None]
+
+    def objective(free: F64) -> tuple[float, F64]:
+        weights = (free.reshape(-1, width) / scale).ravel()
+        value, slopes = model.objective(weights, own.pairs, None, precision, context.threads)
+        return value, (slopes.reshape(-1, width) / scale).ravel()
+
+    stage = f"fitting edges of the type {own.edges.type}"
+    free = minimised(objective, np.zeros(model.size), stage, context)
+    return table_of(own.edges, (free.reshape(-1, width) / scale)[:, columns], k)
+
+
+def table_of(edges: EdgeSet, weights: F64, n_labels: int) -> EdgeTable:
+    """The scores of a type from its weights, ``(d + 1, K * K)``, of which the last row is T."""
+    shaped = weights.reshape(-1, n_labels, n_labels).astype(np.float32)
+    return EdgeTable(edges.type, edges.symmetric, shaped[-1], np.ascontiguousarray(shaped[:-1]))
+
+
+def chosen_exponents(
+    corpus: Corpus,
+    nodes: F64,
+    tables: Sequence[EdgeTable],
+    loss: Callable[[F64], float],
+    plan: FieldPlan,
+    context: RunContext,
+) -> list[float]:
+    """An exponent for each type, with which the marginals have the smallest loss; 1 on forests."""
+    if plan.is_forest or not tables:
+        return [1.0] * len(tables)
+    scores = [own.of_edges(edges) for own, edges in zip(tables, corpus.edges or (), strict=True)]
+    measured: dict[tuple[float, ...], float] = {}
+
+    def loss_with(exponents: Sequence[float]) -> float:
+        key = tuple(exponents)
+        if key not in measured:
+            field = GraphField.of(corpus, nodes, [a * own for a, own in zip(exponents, scores, strict=True)])
+            found = plan.expectations(
+                nodes, field.kinds, field.tables, sums=True, tolerance=1e-3, sweeps=50, threads=context.threads
+            )
+            measured[key] = loss(found.nodes)
+        return measured[key]
+
+    best = min(([a] * len(tables) for a in EXPONENTS), key=loss_with)
+    if 1 < len(tables) <= MOST_TYPES:
+        for t in range(len(tables)):
+            best = min(([*best[:t], a, *best[t + 1 :]] for a in EXPONENTS), key=loss_with)
+    return best
+
+
+def with_exponents(tables: Sequence[EdgeTable], exponents: Sequence[float]) -> list[EdgeTable]:
+    """The scores of types to the power of their exponents."""
+    factors = np.asarray(exponents, np.float32)
+    pairs = zip(tables, factors, strict=True)
+    return [replace(own, table=own.table * factor, weights=own.weights * factor) for own, factor in pairs]

@@ -1,0 +1,205 @@
+"""The node factors of random fields on graphs: log P(y | features of a node), estimated without the edges.
+
+    P(y | x) = softmax(b + W x)                       one convex problem, by L-BFGS
+
+Edges are fitted given the log-probabilities of nodes whose labels the node model has not seen: the labelled graphs, or
+the labelled nodes of few graphs, are in folds, and a model of the other folds scores each. The weight of the prior is
+the one whose model has the smaller loss on the first fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native, portable_math
+from corate.model.graph_scores import NodeFeatures
+from corate.optimize.lbfgs import lbfgs
+from corate.progress import ProgressEvent
+from corate.rows import owners_of
+from corate.training.source import RunContext
+from corate.types import F64, Ids, Offsets
+
+__all__ = ["FOLDS", "NodeModel", "Numbers", "folds_of", "loss_of", "minimised"]
+
+Numbers = NDArray[np.int64]
+#: The number of parts of the training data; each is scored by a model of the others.
+FOLDS = 5
+#: Corpora with more labelled nodes have two folds: the probabilities of their nodes hardly depend on a half.
+MANY_NODES = 200_000
+#: The most nodes that the weight of the prior is chosen on.
+CHOICE_NODES = 10_000
+ITERATIONS = 60
+TOLERANCE, PERIOD = 1e-3, 4
+
+
+def folds_of(offsets: Offsets, labels: Ids, seed: int) -> Ids:
+    """The fold of each node: by whole graphs, or by labelled nodes if there are fewer than twice as many graphs.
+
+    >>> folds_of(np.array([0, 4]), np.array([0, 1, 0, 1]), seed=0).tolist()
+    [0, 3, 1, 2]
+    """
+    rng = np.random.default_rng(seed)
+    known = np.flatnonzero(labels >= 0)
+    owner = owners_of(offsets)
+    labelled = np.unique(owner[known])
+    folds = FOLDS if len(known) <= MANY_NODES else 2
+    found = np.zeros(len(labels), np.int32)
+    if len(labelled) >= 2 * FOLDS:
+        of_graph = np.zeros(len(offsets) - 1, np.int32)
+        of_graph[rng.permutation(labelled)] = np.arange(len(labelled)) % folds
+        return of_graph[owner]
+    shuffled = rng.permutation(known)
+    by_label = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    found[by_label] = np.arange(len(known)) % min(folds, max(len(known), 1))
+    return found
+
+
+def loss_of(log_probs: NDArray[Any], labels: Ids, nodes: Any) -> float:
+    """The mean of -log P(label) of some nodes."""
+    return -float(log_probs[nodes, labels[nodes]].astype(np.float64).mean())
+
+
+def minimised(
+    objective: Callable[[F64], tuple[float, F64]],
+    start: F64,
+    stage: str,
+    context: RunContext,
+    *,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
+) -> F64:
+    """The weights that L-BFGS reaches. It reports its progress."""
+
+    def report(step: Any) -> bool:
+        context.progress(ProgressEvent(stage, step.number / iterations))
+        return True
+
+    return lbfgs(objective, start, iterations=iterations, tolerance=tolerance, period=PERIOD, progress=report).weights
+
+
+@dataclass(frozen=True, eq=False)
+class NodeModel:
+    """A regression of the labels of nodes on their features.
+
+    L-BFGS works on features that are centred and scaled, which makes it several times faster: x - mean changes only the
+    bias, and the scale of a feature that of its weights.
+
+    Attributes:
+        features: the features of all nodes.
+        labels: the labels, -1 where one is not known.
+        n_labels: K.
+    """
+
+    features: NodeFeatures
+    labels: Ids
+    n_labels: int
+    context: RunContext
+
+    @cached_property
+    def native(self) -> _native.LogLinear:
+        """The native regression."""
+        return self.features.model(self.n_labels)
+
+    @cached_property
+    def _moments(self) -> tuple[F64, F64, F64]:
+        """Of each feature: its mean, its variance, and its mean square where it is not 0."""
+        features, n = self.features, max(1, len(self.labels))
+        ids, m = features.rows[1], features.n_names
+        values = np.ones(len(ids)) if features.values is None else features.values.astype(np.float64)
+        squares = np.bincount(ids, values**2, m)
+        times = np.bincount(ids[values != 0], minlength=m)
+        sums = np.bincount(ids, values, m)
+        if features.vectors is not None:
+            vectors = features.vectors.astype(np.float64)
+            sums = np.append(sums, vectors.sum(axis=0))
+            squares = np.append(squares, (vectors**2).sum(axis=0))
+            times = np.append(times, (vectors != 0).sum(axis=0))
+        mean = sums / n
+        return mean, np.maximum(squares / n - mean**2, 0.0), squares / np.maximum(times, 1)
+
+    def precision(self, c2: float) -> F64:
+        """The prior's weight of each feature, whatever the unit of its values. The bias has none."""
+        return np.append(c2 * np.maximum(self._moments[2], 1e-12), 0.0)
+
+    def fit(self, nodes: NDArray[np.bool_], c2: float, stage: str, start: F64 | None = None) -> F64:
+        """The weights, ``(features + 1) * K``, fitted to some nodes. ``start`` are weights to begin with."""
+        gold = np.where(nodes, self.labels, -1).astype(np.int32)
+        mean, variance, _ = self._moments
+        each, precision = int((gold >= 0).sum()) / self.n_labels, self.precision(c2)
+        scale = np.sqrt(variance * each + precision[:-1])[:, None]
+        whole = np.sqrt(max(each, 1.0))
+
+        def weights(given: F64) -> F64:
+            free = given.reshape(-1, self.n_labels)
+            own = free[:-1] / scale
+            bias = free[-1] / whole - (mean[:, None] * own).sum(axis=0)
+            return np.concatenate([own.ravel(), bias])
+
+        def objective(given: F64) -> tuple[float, F64]:
+            value, found = self.native.objective(weights(given), gold, None, precision, self.context.threads)
+            slopes = found.reshape(-1, self.n_labels)
+            moved = (slopes[:-1] - mean[:, None] * slopes[-1]) / scale
+            return value, np.concatenate([moved.ravel(), slopes[-1] / whole])
+
+        begin = np.zeros(self.native.size)
+        if start is not None:
+            own = start.reshape(-1, self.n_labels)
+            bias = (own[-1] + (mean[:, None] * own[:-1]).sum(axis=0)) * whole
+            begin = np.concatenate([(own[:-1] * scale).ravel(), bias])
+        return weights(minimised(objective, begin, stage, self.context))
+
+    def log_probs(self, weights: F64) -> NDArray[np.float32]:
+        """log P(label) of all nodes, ``(nodes, K)``."""
+        return self.native.scores(weights, True, self.context.threads)
+
+    def chosen_c2(self, folds: Ids) -> float:
+        """The weight of the prior with the smallest loss on the first fold: 1, or a power of 4 that is better."""
+        known = self.labels >= 0
+        held_out, rest = (np.flatnonzero(known & part)[:CHOICE_NODES] for part in (folds == 0, folds != 0))
+        if not len(held_out) or not len(rest):
+            return 1.0
+        use = np.zeros(len(known), np.bool_)
+        use[rest] = True
+        weights: F64 | None = None
+
+        def loss(c2: float) -> float:
+            nonlocal weights
+            weights = self.fit(use, c2, "choosing the prior of nodes", weights)
+            return loss_of(self.log_probs(weights), self.labels, held_out)
+
+        losses = {c2: loss(c2) for c2 in (4.0, 1.0)}
+        factor = 4.0 if losses[4.0] < losses[1.0] else 0.25
+        best = 4.0 if factor > 1 else 1.0
+        while 1e-3 < best < 1e3:
+            following = best * factor
+            losses[following] = loss(following)
+            if losses[following] >= losses[best]:
+                break
+            best = following
+        return best
+
+    def out_of_fold(self, folds: Ids, c2: float) -> NDArray[np.float32]:
+        """log P(label) of each node by a model of the other folds."""
+        known, found = self.labels >= 0, None
+        parts = int(folds.max(initial=0)) + 1
+        for fold in range(parts):
+            rest = known & (folds != fold)
+            stage = f"fitting nodes without part {fold + 1} of {parts}"
+            scores = self.log_probs(self.fit(rest if rest.any() else known, c2, stage))
+            if found is None:
+                found = scores
+            else:
+                found[folds == fold] = scores[folds == fold]
+        assert found is not None
+        return found
+
+
+def floored(probabilities: NDArray[Any]) -> F64:
+    """Logarithms of probabilities; 0 counts as one in a million."""
+    return portable_math.log(np.maximum(np.asarray(probabilities, np.float64), 1e-6))
