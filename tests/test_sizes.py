@@ -32,14 +32,14 @@ ROOMS = {
     "inference": 617,
     "inspection": 296,
     "io": 956,
-    "model": 3179,
+    "model": 3185,
     "optimize": 806,
     "pages": 400,
     "rate": 2781,
     "sklearn": 293,
     "spacy": 286,
     "spark": 751,
-    "training": 5196,
+    "training": 5192,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {
