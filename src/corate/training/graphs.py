@@ -29,7 +29,6 @@ from corate.features.vocabulary import Vocabulary, template_rows
 from corate.inference.fields import FieldPlan
 from corate.inference.messages import Messages
 from corate.model.chain import ChainModel
-from corate.model.graph_lattice import MEMORY
 from corate.model.graph_scores import (
     EdgeTable,
     GraphField,
@@ -57,6 +56,8 @@ __all__ = ["fit"]
 
 #: Iterations of the joint training, at most, and between two measurements on held-out nodes.
 POLISH_ITERATIONS, POLISH_STEP = 40, 5
+#: The most bytes of the clique tree of a component in training; larger ones pass messages.
+MEMORY = 1 << 20
 #: The most nodes of the graphs that polishing is tried on.
 TRIAL_NODES = 20_000
 #: The weight of the prior of edges with features, and of tables in joint training.
@@ -149,7 +150,7 @@ class GraphTraining:
         """How the graphs are answered."""
         ends = [np.zeros((0, 2), np.int32), *(own.ends for own in self.types)]
         return FieldPlan(
-            self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY // 4, approximate=True
+            self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY, approximate=True
         )
 
     @cached_property
@@ -208,15 +209,15 @@ class GraphTraining:
             return weights, tables, {"iterations": 0}
         part = replace(trial, labels=learn)
         start, own, _ = part.separate(c2)
-        losses = Joint(part, c2, learn).losses(start, own, trial.labels, held_out)
-        best = int(np.argmin(losses)) * POLISH_STEP
-        record = {"iterations": best, "held_out": {"before": losses[0], "after": min(losses)}}
-        if best == 0:
+        learner = Joint(part, c2, learn)
+        losses, vector = learner.measured(start, own, trial.labels, held_out)
+        tried = int(np.argmin(losses)) * POLISH_STEP
+        record = {"iterations": tried, "held_out": {"before": losses[0], "after": min(losses)}}
+        if tried == 0:
             return weights, tables, record
-        joint = Joint(self, c2, self.labels)
-        vector = joint.vector(weights, tables)
-        report = joint.reporter("polishing", best)
-        found = lbfgs(joint.objective, vector, iterations=best, period=0, progress=report)
+        joint, most = Joint(self, c2, self.labels), max(POLISH_STEP, tried // 3)
+        begin, report = joint.vector(*learner.parts(vector)), joint.reporter("polishing", most)
+        found = lbfgs(joint.objective, begin, iterations=most, period=0, progress=report)
         return (*joint.parts(found.weights), record)
 
     def _trial(self) -> GraphTraining:
@@ -394,18 +395,23 @@ class Joint:
 
         return report
 
-    def losses(self, weights: F64, tables: list[EdgeTable], labels: Ids, held_out: NDArray[Any]) -> list[float]:
-        """The loss on held-out nodes at the start, and after every few iterations."""
+    def measured(
+        self, weights: F64, tables: list[EdgeTable], labels: Ids, held_out: NDArray[Any]
+    ) -> tuple[list[float], F64]:
+        """The loss on held-out nodes at the start and after every few iterations, and the weights of the smallest."""
+        best = self.vector(weights, tables)
         found = [self._loss(self.split(self.vector(weights, tables) / self.scale), labels, held_out)]
 
         def measure(step: Any) -> bool:
             self.training.context.progress(ProgressEvent("polishing a part", step.number / POLISH_ITERATIONS))
+            nonlocal best
             if step.number % POLISH_STEP == 0:
                 found.append(self._loss(self.split(step.weights / self.scale), labels, held_out))
+                best = step.weights.copy() if found[-1] == min(found) else best
             return len(found) < 3 or min(found[-2:]) < min(found[:-2])
 
         lbfgs(self.objective, self.vector(weights, tables), iterations=POLISH_ITERATIONS, period=0, progress=measure)
-        return found
+        return found, best
 
     def _loss(self, weights: Sequence[F64], labels: Ids, held_out: NDArray[Any]) -> float:
         field = self.field(weights)
