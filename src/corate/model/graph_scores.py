@@ -216,13 +216,22 @@ def check_graphs(given: object) -> Corpus:
     return given
 
 
-def given_scores(corpus: Corpus, n_labels: int) -> F64:
-    """The log-probabilities of labels that another model gave. Raises DataError if there are none, or others."""
+def given_scores(corpus: Corpus, labels: Sequence[str]) -> F64:
+    """The log-probabilities of labels that another model gave. Raises DataError if there are none, or others.
+
+    The columns are in the order of the labels of the corpus, if it has labels, and else in that of the model.
+    """
     found = corpus.node_log_probs
-    if found is None or found.shape[1] != n_labels:
-        have = "none" if found is None else counted(found.shape[1], "column")
+    if found is None or found.shape[1] != len(labels):
+        have = "none" if found is None else f"those of {found.shape[1]}"
         raise DataError(
-            f"the model takes log-probabilities of {counted(n_labels, 'label')} for each node; the corpus has {have}",
+            f"the model takes log-probabilities of {counted(len(labels), 'label')} for each node; there are {have}",
             "give them to Corpus.from_graphs as node_log_probs",
         )
+    own = [] if corpus.labels is None else corpus.labels.strings.to_list()
+    if len(own) == len(labels) and own != list(labels):
+        if set(own) != set(labels):
+            other = next(name for name in own if name not in set(labels))
+            raise DataError(f"node_log_probs has a column for the label {other!r}, which the model does not know")
+        found = found[:, [own.index(name) for name in labels]]
     return np.asarray(found, np.float64)

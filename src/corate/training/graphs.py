@@ -71,7 +71,7 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     corpus, labels = source.corpus, source.ids
     if not len(source.names):
         raise DataError("no node has a known label, so there is nothing to learn from")
-    vocabulary, features = _features(corpus, data.templates, len(source.names))
+    vocabulary, features = _features(corpus, data.templates, source.names.to_list())
     training = GraphTraining(corpus, features, labels, len(source.names), context)
     c2 = method.c2 if method.has("c2") else None if method.sigma2 is None else 1 / method.sigma2
     if method.name == "standard":
@@ -87,11 +87,11 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // len(source.names))
 
 
-def _features(corpus: Corpus, templates: Sequence[Template], n_labels: int) -> tuple[Vocabulary, NodeFeatures]:
+def _features(corpus: Corpus, templates: Sequence[Template], labels: list[str]) -> tuple[Vocabulary, NodeFeatures]:
     """The vocabulary of the corpus, and the features of its nodes; log-probabilities, if they are given."""
     if corpus.node_log_probs is not None:
         none = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
-        scores = given_scores(corpus, n_labels).astype(np.float32)
+        scores = given_scores(corpus, labels).astype(np.float32)
         return Vocabulary.of([]), NodeFeatures(none, None, 0, scores)
     if any(template.edge for template in templates):
         raise ConfigError(
