@@ -64,12 +64,14 @@ def joined_edges(pieces: Sequence[tuple[Sequence[EdgeSet], int]]) -> tuple[EdgeS
     kinds: dict[str, EdgeSet] = {}
     for own, _ in pieces:
         for edges in own:
-            kinds.setdefault(edges.type, edges)
+            if edges.type not in kinds or not len(kinds[edges.type].left):
+                kinds[edges.type] = edges
     joined = []
     for name, first in kinds.items():
         parts = []
         for own, graphs in pieces:
-            found = next((edges for edges in own if edges.type == name), _without_edges(first, graphs))
+            nothing = _without_edges(first, graphs)
+            found = next((edges for edges in own if edges.type == name and len(edges.left)), nothing)
             for what, ours, theirs in (
                 ("is symmetric", first.symmetric, found.symmetric),
                 ("has features", _width(first), _width(found)),

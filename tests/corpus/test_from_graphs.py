@@ -367,3 +367,14 @@ def test_merged_edges_are_the_distinct_ones_in_the_order_of_their_first(pairs):
     assert edges_of(symmetric, 0) == list(dict.fromkeys(undirected))
     flipped = Corpus.from_graphs(x, edges=given[:, ::-1], symmetric={"edge"})
     assert edges_of(flipped, 0) == edges_of(symmetric, 0)
+
+
+def test_a_type_without_edges_has_no_features_to_differ_in():
+    one = Corpus.from_graphs(X, edges={"a": []})
+    two = Corpus.from_graphs(X, edges={"a": PATH}, edge_features={"a": np.eye(2)}, symmetric={"a"})
+    for pieces in ([one, two], [two, one]):
+        (edges,) = Corpus.joined(pieces).edges
+        assert (edges.symmetric, edges.attributes.tolist()) == (True, [[1, 0], [0, 1]])
+    plain = Corpus.from_graphs(X, edges={"a": PATH}, symmetric={"a"})
+    with pytest.raises(DataError, match="type 'a' of edges has features in one corpus"):
+        Corpus.joined([plain, two])

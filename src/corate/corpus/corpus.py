@@ -322,12 +322,13 @@ class Corpus:
             labels: all labels, in the order of the columns of ``node_log_probs``, such as ``classifier.classes_``. By
                 default, the labels in ``y`` in sorted order, numbers by their value.
 
-        Raises DataError, which names the graph, the node, or the type and the edge, for data that cannot be used.
+        Raises DataError, which names the graph, the node, or the type and the edge, for data that cannot be used, and
+        FeatureError for names and values of features that cannot be used.
 
         >>> edges = np.array([[0, 1], [1, 2]])
         >>> corpus = Corpus.from_graphs([["red"], ["blue"], ["red"]], ["A", "B", None], edges=edges)
         >>> corpus, corpus.labels_of(0)
-        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 2 attributes, 2 labels), ['A', 'B', None])
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 2 attributes, 2 labels (1 unknown)), ['A', 'B', None])
         >>> Corpus.from_graphs([np.eye(2), np.eye(3, 2)], edges=[{"next": [(0, 1)]}, {}])
         Corpus(2 graphs, 5 nodes, 1 'next' edge, 2 vector columns)
         """
@@ -389,7 +390,7 @@ class Corpus:
         >>> data = SimpleNamespace(x=np.eye(3), edge_index=ends, y=np.array([0, 1, 1]), train_mask=mask)
         >>> corpus = Corpus.from_pyg(data)
         >>> corpus, corpus.labels_of(0)
-        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 3 vector columns, 2 labels), ['0', None, '1'])
+        (Corpus(1 graph, 3 nodes, 2 'edge' edges, 3 vector columns, 2 labels (1 unknown)), ['0', None, '1'])
         """
         return cls.from_graphs(**graph_sources.of_pyg(data, mask, symmetric))
 

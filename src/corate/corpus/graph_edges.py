@@ -87,7 +87,7 @@ def checked_numbers(given: Any, what: str, rows: str, **place: Any) -> F32:
         remedy = f"; write {what}.reshape(-1, 1) for one number for each {rows}" if array.ndim == 1 else ""
         raise DataError(f"{what} must have a row for each {rows}, not the shape {array.shape}{remedy}", **place)
     with np.errstate(invalid="ignore"):
-        fits = np.abs(array) <= LARGEST_VALUE if array.dtype.kind == "f" else np.ones(array.shape, bool)
+        fits = np.abs(array) <= LARGEST_VALUE
     if not fits.all():
         row, column = np.argwhere(~fits)[0].tolist()
         raise refused_number(array[row, column], what, column, **place, **{rows: row})

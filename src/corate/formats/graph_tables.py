@@ -76,7 +76,7 @@ def read_graph(
     >>> nodes = b"id,subject,year,venue\\n7,Theory,1998,ICML\\n9,,1999,JMLR\\n"
     >>> corpus = read_graph(nodes, edges=b"from,to,type\\n9,7,cites\\n", label="subject")
     >>> corpus
-    Corpus(1 graph, 2 nodes, 1 'cites' edge, 1 vector column, columns: node venue, 1 label)
+    Corpus(1 graph, 2 nodes, 1 'cites' edge, 1 vector column, columns: node venue, 1 label (1 unknown))
     >>> corpus.column("node").values(), corpus.labels_of(0), corpus.vectors.tolist()
     (['7', '9'], ['Theory', None], [[1998.0], [1999.0]])
     """

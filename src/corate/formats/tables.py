@@ -92,7 +92,7 @@ def read_rows(
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in header]
     rows = _csv_rows(text, name, header, separator, False)
-    while piece := list(itertools.islice(rows, 100_000)):
+    while piece := list(itertools.islice(rows, 1000)):  # few rows at a time, as lists cost more than their texts
         lines.extend(line for line, _ in piece)
         for column, values in zip(columns, zip(*(values for _, values in piece), strict=True), strict=True):
             column.extend(values)

@@ -436,7 +436,7 @@ class Tagger(Answers, FrameTagging):
         corpus, graph, threads = check_graphs(graphs), self.model.graph, check_threads(threads)
         assert graph is not None
         if graph.given:
-            nodes = given_scores(corpus, len(self.model.labels))
+            nodes = given_scores(corpus, self.labels)
         else:
             nodes = self.model.node_scores(self._inputs.node_features(corpus), threads)
         if constraints is not None:

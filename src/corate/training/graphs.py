@@ -29,7 +29,6 @@ from corate.features.vocabulary import Vocabulary, template_rows
 from corate.inference.fields import FieldPlan
 from corate.inference.messages import Messages
 from corate.model.chain import ChainModel
-from corate.model.graph_lattice import MEMORY
 from corate.model.graph_scores import (
     EdgeTable,
     GraphField,
@@ -57,6 +56,8 @@ __all__ = ["fit"]
 
 #: Iterations of the joint training, at most, and between two measurements on held-out nodes.
 POLISH_ITERATIONS, POLISH_STEP = 40, 5
+#: The most bytes of the clique tree of a component in training; larger ones pass messages.
+MEMORY = 1 << 20
 #: The most nodes of the graphs that polishing is tried on.
 TRIAL_NODES = 20_000
 #: The weight of the prior of edges with features, and of tables in joint training.
@@ -70,7 +71,7 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     corpus, labels = source.corpus, source.ids
     if not len(source.names):
         raise DataError("no node has a known label, so there is nothing to learn from")
-    vocabulary, features = _features(corpus, data.templates, len(source.names))
+    vocabulary, features = _features(corpus, data.templates, source.names.to_list())
     training = GraphTraining(corpus, features, labels, len(source.names), context)
     c2 = method.c2 if method.has("c2") else None if method.sigma2 is None else 1 / method.sigma2
     if method.name == "standard":
@@ -86,11 +87,11 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // len(source.names))
 
 
-def _features(corpus: Corpus, templates: Sequence[Template], n_labels: int) -> tuple[Vocabulary, NodeFeatures]:
+def _features(corpus: Corpus, templates: Sequence[Template], labels: list[str]) -> tuple[Vocabulary, NodeFeatures]:
     """The vocabulary of the corpus, and the features of its nodes; log-probabilities, if they are given."""
     if corpus.node_log_probs is not None:
         none = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
-        scores = given_scores(corpus, n_labels).astype(np.float32)
+        scores = given_scores(corpus, labels).astype(np.float32)
         return Vocabulary.of([]), NodeFeatures(none, None, 0, scores)
     if any(template.edge for template in templates):
         raise ConfigError(
@@ -148,9 +149,7 @@ class GraphTraining:
     def plan(self) -> FieldPlan:
         """How the graphs are answered."""
         ends = [np.zeros((0, 2), np.int32), *(own.ends for own in self.types)]
-        return FieldPlan(
-            self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY // 4, approximate=True
-        )
+        return FieldPlan(self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY, approximate=True)
 
     @cached_property
     def folds(self) -> Ids:
@@ -208,15 +207,15 @@ class GraphTraining:
             return weights, tables, {"iterations": 0}
         part = replace(trial, labels=learn)
         start, own, _ = part.separate(c2)
-        losses = Joint(part, c2, learn).losses(start, own, trial.labels, held_out)
-        best = int(np.argmin(losses)) * POLISH_STEP
-        record = {"iterations": best, "held_out": {"before": losses[0], "after": min(losses)}}
-        if best == 0:
+        learner = Joint(part, c2, learn)
+        losses, vector = learner.measured(start, own, trial.labels, held_out)
+        tried = int(np.argmin(losses)) * POLISH_STEP
+        record = {"iterations": tried, "held_out": {"before": losses[0], "after": min(losses)}}
+        if tried == 0:
             return weights, tables, record
-        joint = Joint(self, c2, self.labels)
-        vector = joint.vector(weights, tables)
-        report = joint.reporter("polishing", best)
-        found = lbfgs(joint.objective, vector, iterations=best, period=0, progress=report)
+        joint, most = Joint(self, c2, self.labels), max(POLISH_STEP, tried // 3)
+        begin, report = joint.vector(*learner.parts(vector)), joint.reporter("polishing", most)
+        found = lbfgs(joint.objective, begin, iterations=most, period=0, progress=report)
         return (*joint.parts(found.weights), record)
 
     def _trial(self) -> GraphTraining:
@@ -394,18 +393,23 @@ class Joint:
 
         return report
 
-    def losses(self, weights: F64, tables: list[EdgeTable], labels: Ids, held_out: NDArray[Any]) -> list[float]:
-        """The loss on held-out nodes at the start, and after every few iterations."""
+    def measured(
+        self, weights: F64, tables: list[EdgeTable], labels: Ids, held_out: NDArray[Any]
+    ) -> tuple[list[float], F64]:
+        """The loss on held-out nodes at the start and after every few iterations, and the weights of the smallest."""
+        best = self.vector(weights, tables)
         found = [self._loss(self.split(self.vector(weights, tables) / self.scale), labels, held_out)]
 
         def measure(step: Any) -> bool:
             self.training.context.progress(ProgressEvent("polishing a part", step.number / POLISH_ITERATIONS))
+            nonlocal best
             if step.number % POLISH_STEP == 0:
                 found.append(self._loss(self.split(step.weights / self.scale), labels, held_out))
+                best = step.weights.copy() if found[-1] == min(found) else best
             return len(found) < 3 or min(found[-2:]) < min(found[:-2])
 
         lbfgs(self.objective, self.vector(weights, tables), iterations=POLISH_ITERATIONS, period=0, progress=measure)
-        return found
+        return found, best
 
     def _loss(self, weights: Sequence[F64], labels: Ids, held_out: NDArray[Any]) -> float:
         field = self.field(weights)

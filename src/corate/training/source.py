@@ -68,6 +68,7 @@ class Source(ABC):
     attributes: Attributes | None = None  # ready-made features
     layout: Sequence[str] = ()  # the columns of the file
     label_source: str = ""
+    edge_source: str = ""
     storage: Storage = IN_MEMORY  # of training items
     on_graphs: bool = False  # whether the corpus has typed edges
     no_function = "a feature function needs the text in memory; give templates or a preset"
@@ -207,7 +208,7 @@ class MemorySource(ReadSource):
         self.word = None if corpus.word is None else corpus.word.name
         self.sentences, self.n_tokens = len(corpus), corpus.n_tokens
         self.labels, self.attributes = corpus.require_labels().strings, corpus.attributes
-        self.layout, self.label_source = corpus.layout, corpus.label_source
+        self.layout, self.label_source, self.edge_source = corpus.layout, corpus.label_source, corpus.edge_source
         self.on_graphs = corpus.edges is not None
         self.names, self.ids = named or label_ids(corpus, unknown)
 

@@ -448,7 +448,12 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
 
 
 def default_features(method: Method, features: FeatureSource, source: Source) -> FeatureSource:
-    """The features, or a preset if there are none and the method needs templates."""
+    """The features, or if there are none and the method needs templates, a preset.
+
+    Nodes of graphs that are not made of text have no spelling and no order: their features are their columns.
+    """
+    if features is None and source.on_graphs and not source.edge_source:
+        return [f"{name}[0]" for name in source.columns if name not in ("node", "graph")]
     if features is None and not method.counts_only and source.columns:
         return choose_preset(source)
     return features
