@@ -84,6 +84,12 @@ class NodeFeatures:
     n_names: int
     vectors: F32 | None = None
 
+    @classmethod
+    def of_scores(cls, scores: F64) -> NodeFeatures:
+        """Log-probabilities of labels as numbers."""
+        nothing = (np.zeros(len(scores) + 1, np.int64), np.zeros(0, np.int32))
+        return cls(nothing, None, 0, scores.astype(np.float32))
+
     def take(self, nodes: NDArray[np.int64]) -> NodeFeatures:
         """The features of some nodes."""
         offsets, places = take_rows(self.rows[0], nodes)

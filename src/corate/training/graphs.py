@@ -82,9 +82,8 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
 
 def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str]) -> tuple[Vocabulary, NodeFeatures]:
     """The vocabulary of the corpus, and the features of its nodes; log-probabilities, if they are given."""
-    nothing = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
     if corpus.node_log_probs is not None:
-        return Vocabulary.of([]), NodeFeatures(nothing, None, 0, given_scores(corpus, names).astype(np.float32))
+        return Vocabulary.of([]), NodeFeatures.of_scores(given_scores(corpus, names))
     if any(template.edge for template in templates):
         raise ConfigError(
             "edge templates are features of neighbouring tokens, which graphs do not have; give features of edges to "
@@ -99,6 +98,7 @@ def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str
         parts.append((template_rows(vocabulary, vocabulary.fit(corpus)[0]), None))
     if not parts and corpus.vectors is None:
         raise DataError("the nodes have no features; give columns, features, vectors or node_log_probs")
+    nothing = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
     rows, values = joined_features(parts, corpus.n_tokens) if parts else (nothing, None)
     return vocabulary, NodeFeatures(rows, values, int(vocabulary.bases[-1]), corpus.vectors)
 
@@ -418,11 +418,11 @@ def _gained(
     The prior gets weaker as long as that helps. Each training begins with the factors of the one before.
     """
     factors, reached, prior, iterations = (found.without_first, tables), None, 1.0, 0
-    best = first = float("inf")
+    best, first = float("inf"), None
     while True:
         joint = Joint(learn, found.c2 * prior, found.edge_c2 * prior)
         losses, vector = joint.measured(joint.vector(*factors), loss)
-        first = min(first, losses[0])
+        first = losses[0] if first is None else first
         if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
             break
         best, factors = min(losses), joint.parts(vector)
