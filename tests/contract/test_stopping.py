@@ -112,6 +112,7 @@ def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Pa
         {"transitions": "seen"},
         {"boundaries": False},
         {"lattice": "pruned"},
+        {"all_labels": True},
         {"order": 2},
         {"sentence_weights": [2.0] * len(TRAINING)},
         {"label_weights": {"N": 2.0}},

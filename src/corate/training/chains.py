@@ -350,21 +350,18 @@ class ChainTraining(WeightTraining):
         if self.method.optimizer == "perceptron":
             pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
             return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
-        return AdaGrad.of(
+        return self.adagrad(
             items.chains,
             self._decay(items, len(sentences)),
             sentences,
             start=self.initial_vector(),
-            rate=p.rate,
             batch=p.batch,
-            threads=self.context.threads,
-            seed=seed,
             averaging=True,
             pieces=items.in_pieces(seed, lambda chains: chains),
             begin=self.initial_vector() if p.independent else None,
         )
 
-    def _decay(self, items: ItemStore, sentences: int) -> F32:
+    def _decay(self, items: ItemStore, sentences: int) -> NDArray[Any]:
         """The share of the prior in one visit: of label pairs, of each edge feature and node feature, of triples."""
         p = self.p
         node, pairs = p.penalty.per_visit(items.visits(len(self.slots))), p.penalty.per_visit([sentences])
@@ -374,15 +371,13 @@ class ChainTraining(WeightTraining):
         if p.temper > 0:
             node[-1] = pairs[0] = 0.0  # no prior on the bias: it corrects the base scores
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
-        return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
+        return np.concatenate([pairs, of_edges, node, of_triples])
 
     def _checkpoint(self, items: ItemStore) -> Checkpoint | None:
         parts = None if self.start.parts is None else self.start.parts.names.to_list()
         return self.checkpoint(
             lattice=self.lattice,
             pruned_labels=None if items.pruned_gold is None else _shares(items.pruned_gold),
-            transitions=self.method.transitions,
-            boundaries=self.method.boundaries,
             order=self.order,
             parts=parts,
             data=items.digest(self.initial_vector()),

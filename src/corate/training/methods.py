@@ -13,7 +13,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
 from corate.errors import Argument, ConfigError
@@ -165,6 +165,16 @@ class Method:
         names = [name for name, known in options_of(type(self)).items() if known.kind in numeric]
         first = [name for name in ("c2", "sigma2", "edge_sigma2", "rate", "passes") if name in names]
         return {name: given[name] for name in dict.fromkeys([*first, *names])}
+
+    def switches(self) -> dict[str, Any]:
+        """The flags and choices by name, except those that a rule may choose.
+
+        >>> Empirical(all_labels=True).switches()
+        {'all_labels': True, 'many_labels': False, 'pairs': 'labels'}
+        """
+        known, ruled = options_of(type(self)), {f.name for f in fields(self) if f.default is None}
+        names = [name for name, option in known.items() if option.kind in ("flag", "choice") and name not in ruled]
+        return {name: getattr(self, name) for name in names}
 
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""

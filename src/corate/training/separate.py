@@ -190,17 +190,10 @@ class SeparateTraining(WeightTraining):
         )
 
     def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
-        decay = self.p.penalty.per_visit(problem.visits(len(self.slots))).astype(np.float32)
+        decay = self.p.penalty.per_visit(problem.visits(len(self.slots)))
         decay[-1] = 0.0
-        return AdaGrad.of(
-            problem.nodes,
-            decay,
-            problem.items(half),
-            rate=self.p.rate,
-            threads=self.context.threads,
-            seed=self.context.seed,
-            pieces=problem.in_pieces(self.context.seed, half),
-        )
+        pieces = problem.in_pieces(self.context.seed, half)
+        return self.adagrad(problem.nodes, decay, problem.items(half), pieces=pieces)
 
     def _held_out_problem(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
@@ -402,11 +395,9 @@ class SeparateTraining(WeightTraining):
             (slots, features),
             tokens.weights,
         )
-        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)]).astype(np.float32)
+        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)])
         edges = np.arange(model.n_edges, dtype=np.int64)
-        run = AdaGrad.of(
-            model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
-        )
+        run = self.adagrad(model, decay, edges, start=layout.vector(), rate=0.1)
         fitted = layout.of(self._passes(run, self.p.pair_passes))
         return fitted.edges, fitted.extra
 
@@ -442,11 +433,8 @@ class SeparateTraining(WeightTraining):
             shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
             shrink[-1] = 0.0
             of_edges: Any = [] if observed is None else self.p.edge_penalty.per_visit(observed[2])
-            decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
-            edges = np.arange(model.n_edges, dtype=np.int64)
-            run = AdaGrad.of(
-                model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
-            )
+            decay = np.concatenate([[0.0], of_edges, shrink])
+            run = self.adagrad(model, decay, np.arange(model.n_edges, dtype=np.int64))
             weights = self._passes(run, self.p.passes)
         cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
         table, u, a, b = np.split(weights, cuts)
