@@ -130,7 +130,7 @@ def test_a_checkpoint_of_another_run_is_refused(other: dict[str, Any], tmp_path:
 
 
 def test_a_checkpoint_of_other_base_scores_is_refused(tmp_path: Path) -> None:
-    same: dict[str, Any] = {"c2": 0.5, "rate": 0.1, "temper": 0.5, "checkpoint": tmp_path / "run"}
+    same: dict[str, Any] = {"c2": 0.5, "rate": 0.1, "base_weight": 0.5, "checkpoint": tmp_path / "run"}
     trained(base="default", passes=1, **same)
     with pytest.raises(ModelError, match="other data or settings"):
         trained(base="pooled", passes=2, **same)

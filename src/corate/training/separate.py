@@ -108,7 +108,7 @@ class SeparateTraining(WeightTraining):
     method: Separate
     start: InitialScoresFromCounts
 
-    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
+    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "base_weight": 1.5, "cutoff": 2}
 
     @classmethod
     def of(
@@ -150,7 +150,7 @@ class SeparateTraining(WeightTraining):
             slots = self.slots.between(0, len(self.slots) - 1)  # without the bias
             candidates = Candidates.seen_with(features, slots.csr, self.n_labels)
         else:
-            candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
+            candidates = self.start.candidates(tokens, tables, self.p.base_weight, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
         return Problem(tokens, candidates, features, values, gold, self.slots, self.n_labels)
 
@@ -237,7 +237,7 @@ class SeparateTraining(WeightTraining):
             **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
-            "settings": dict(found.p.numbers),
+            "settings": found.p.settings,
             "held_out": {"accuracy": found.accuracy},
             "interrupted": found.stopped,
         }
@@ -245,7 +245,7 @@ class SeparateTraining(WeightTraining):
 
     def _model(self, found: Coupled) -> ChainModel:
         weights = self.start.with_rare(self.slots, found.node)
-        model = self.start.model(self.p.temper, weights, found.edges, found.extra, by_features=self._by_features)
+        model = self.start.model(self.p.base_weight, weights, found.edges, found.extra, by_features=self._by_features)
         kept = self.start.kept(self.p.cutoff)
         if kept is None or not self._by_features:
             return model
