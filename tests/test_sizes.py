@@ -20,8 +20,8 @@ NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
     "(top)": 943,
-    "cli": 3763,
-    "compat": 1174,
+    "cli": 3778,
+    "compat": 1177,
     "corpus": 1928,
     "counting": 1588,
     "demo": 188,
@@ -36,10 +36,10 @@ ROOMS = {
     "optimize": 806,
     "pages": 400,
     "rate": 2781,
-    "sklearn": 293,
+    "sklearn": 306,
     "spacy": 286,
     "spark": 751,
-    "training": 5492,
+    "training": 5528,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {

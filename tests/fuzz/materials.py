@@ -59,10 +59,10 @@ def make(folder: Path) -> None:
     contexts = [t.format(f'"{lexicon.as_posix()}"') for t in _CONTEXTS]
     simple = ["word[0]", "word[-1]|word[0]"]
     taggers = {
-        "default": corate.train(plain, "empirical", ladder="default"),
-        "paper": corate.train(plain, "empirical", ladder="paper"),
+        "default": corate.train(plain, "empirical", backoff="default"),
+        "paper": corate.train(plain, "empirical", backoff="paper"),
         "pairs of words": corate.train(plain, "empirical", pairs="words"),
-        "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
+        "pooled": corate.train(tagged, "empirical", backoff="pooled", features=contexts),
         "ready": corate.train(ready, "empirical"),
         "ready-numbers": corate.train(ready, "standard", iterations=5),
         "polish": corate.train(plain, features=[*simple, "related_start(word[0])", "edge: word[0]"]),

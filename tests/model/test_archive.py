@@ -63,12 +63,12 @@ def taggers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tagger]:
     lexicon.write_text("dog\tpet\ncats\tpet\nthe\tword\n", encoding="utf-8")
     templates = [t.format(f'"{lexicon.as_posix()}"') for t in CONTEXTS]
     made = {
-        "default": corate.train(corpus_of(LABELLED), "empirical", ladder="default"),
-        "paper": corate.train(corpus_of(LABELLED), "empirical", ladder="paper"),
+        "default": corate.train(corpus_of(LABELLED), "empirical", backoff="default"),
+        "paper": corate.train(corpus_of(LABELLED), "empirical", backoff="paper"),
         "pairs of words": corate.train(corpus_of(LABELLED), "empirical", pairs="words"),
-        "pooled": corate.train(with_pos(LABELLED), "empirical", ladder="pooled", features=templates),
+        "pooled": corate.train(with_pos(LABELLED), "empirical", backoff="pooled", features=templates),
         "ready": corate.train(with_features(LABELLED), "empirical"),
-        "function": corate.train(corpus_of(LABELLED), "empirical", ladder="pooled", features=features_of),
+        "function": corate.train(corpus_of(LABELLED), "empirical", backoff="pooled", features=features_of),
     }
     lexicon.unlink()
     return made

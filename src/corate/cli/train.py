@@ -60,7 +60,7 @@ _MORE_EXAMPLES = """
   corate train train.tsv -o model.corate --order 2          also weights for label triples
 
 \b
-  corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
+  corate train brown.txt -o brown.corate --method empirical --backoff paper --format slashed
   corate train train.tsv -o model.corate --method separate --passes 5 --sigma2 0.5
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
   corate train train.tsv -o model.corate --method standard --c2 0.1 --transitions seen --no-boundaries
