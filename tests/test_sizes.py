@@ -48,7 +48,7 @@ NATIVE_ROOMS = {
     "clustering": 419,
     "core": 1742,
     "counting": 1364,
-    "decoding": 2059,
+    "decoding": 1997,
     "features": 2071,
     "graphs": 251,
     "inference": 2778,
