@@ -219,6 +219,15 @@ def test_templates_take_the_relation_and_the_head_and_only_the_label_is_written(
         tagger.tag_conllu(b"1\tw\tl\tX\t_\t_\t9x\tdep\t_\t_\n", first_line=7)
 
 
+def test_a_model_of_trees_writes_only_its_label():
+    tagger = corate.train(corate.read((TEXT + b"\n") * 10, label="feats:Case", edges="tree"), "separate")
+    blank = TEXT.replace(b"Case=Nom|", b"").replace(b"Case=Dat", b"_")
+    assert tagger.tag_conllu(blank) == (TEXT, 6)
+    assert tagger.tag_conllu(b"# only a comment\n") == (b"# only a comment\n", 0)
+    with pytest.raises(DataError, match="line 1: HEAD is _, so there is no tree"):
+        tagger.tag_conllu(b"1\tAnn" + b"\t_" * 8)
+
+
 def test_text_in_pieces_has_no_edges():
     with pytest.raises(DataError, match="edges= needs the text in memory"):
         list(corate.formats.read_pieces("a.conllu", edges="tree"))

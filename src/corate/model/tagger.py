@@ -292,6 +292,7 @@ class Tagger(Answers, FrameTagging):
         >>> tagger.tag_text(b"the\ndog\n")
         (b'the\tDET\ndog\tNOUN\n', 2)
         """
+        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         self._check_reads_text(data)
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
@@ -350,6 +351,8 @@ class Tagger(Answers, FrameTagging):
         word = word_of(self.layout)
         positions, written = conllu.positions_of(self.vocabulary.columns, word), place.written(self.labels)
         threads, edges = check_threads(threads), edges or self.edge_source
+        if not edges:
+            self._refuse_graphs("text without edges", f"{Argument('edges', 'tree')}, or other edges")
         try:
             if positions is not None and not edges:
                 return self._engine.tag_conllu(data, positions, *written, threads, first_line)
@@ -365,7 +368,6 @@ class Tagger(Answers, FrameTagging):
             raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
-        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         if not isinstance(data, bytes):
             raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
