@@ -96,8 +96,9 @@ nb::tuple tag_conllu(const BoundEngine& engine, nb::bytes data, const std::vecto
                      const std::string& key, size_t threads, int64_t first_line) {
     const std::string_view text = text_of(data);
     std::string out;
-    const int64_t tokens = unlocked(
-        [&] { return ConlluTagger(engine, ConlluLabels{targets, texts, key}, positions).run(text, out, first_line, threads); });
+    const int64_t tokens = unlocked([&] {
+        return ConlluTagger(engine, {targets, texts, key, engine.n_labels()}, positions).run(text, out, first_line, threads);
+    });
     return nb::make_tuple(nb::bytes(out.data(), out.size()), tokens);
 }
 
@@ -233,7 +234,8 @@ void bind_tagging(nb::module_& m) {
              "The column text with a label appended to each token's line, and the number of tokens.")
         .def("tag_conllu", &tag_conllu, "data"_a, "positions"_a, "targets"_a, "texts"_a, "key"_a, "threads"_a, "first_line"_a,
              "The CoNLL-U text with labels in the target fields of its tokens, and the number of tokens. texts has the text of "
-             "each label for each target. With a key, texts are entries of MISC. RuntimeError has the number of a bad line.");
+             "each label for each target. With a key, texts are entries of FEATS or MISC. RuntimeError has the number of a bad "
+             "line.");
 }
 
 }  // namespace

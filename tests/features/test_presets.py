@@ -37,6 +37,14 @@ def test_ner_uses_parts_of_speech_where_there_are_any():
     assert "upos[0]" in texts("ner", "word", "upos")
 
 
+def test_presets_use_the_relation_and_the_word_of_the_head_where_there_is_a_tree():
+    tree = {"upos[-1]", "upos[0]", "upos[1]", "deprel[0]", "head.word[0]"}
+    for name in ("pos", "ner"):
+        assert set(texts(name, "word", "upos", "deprel", "head.word")) - set(texts(name, "word")) == tree
+    assert "deprel[0]" not in texts("pos", "word", "deprel")
+    assert texts("paper", "word", "deprel", "head.word") == texts("paper", "word")
+
+
 def test_chunking_needs_parts_of_speech():
     assert len(texts("chunking", "word", "pos")) == 24
     with pytest.raises(FeatureError, match=r"'chunking' needs parts of speech .* columns word, lemma;"):

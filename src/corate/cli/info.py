@@ -46,6 +46,7 @@ _PARTS = {
 #: Entries of a record that the first table shows in other words.
 _SAID = (
     *("method", "sentences", "tokens", "labels", "columns", "words", "templates", "layout", "label_source"),
+    "edge_source",
     *("version", "constrain", "shrunk", "features", "normalised"),
 )
 
@@ -194,7 +195,8 @@ def _input(tagger: Tagger) -> str:
     if not tagger.columns:
         return "ready-made features of each token, as in CRFsuite's files (--format items)"
     if tagger.label_source:
-        return f"CoNLL-U; the label is {tagger.label_source}"
+        edges = f"; the edges are {tagger.edge_source}" if tagger.edge_source else ""
+        return f"CoNLL-U; the label is {tagger.label_source}{edges}"
     observed = [name for name in tagger.layout if name != "label"]
     if len(observed) == 1:
         return "words: one token a line, or one sentence a line (--format text; raw for text that is not tokenised)"

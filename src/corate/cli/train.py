@@ -184,6 +184,7 @@ class Train(Reporting):
             "init": self.init,
             "calibrate": self.calibrate,
             "rare": self.drop_rare > 1,
+            "edges": self.reading.edges,
         }
         shared: dict[str, Any] = {"features": self.features, "held_out": self.held_out, **in_memory}
         stored = limit_passed(self.file, chosen, self.memory, **shared)

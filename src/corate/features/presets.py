@@ -81,6 +81,9 @@ pos[0]
 pos[1]
 """
 
+#: What presets add for the columns of a tree: parts of speech nearby, the relation, and the word of the head.
+_TREE = ("pos[-1]", "pos[0]", "pos[1]", "deprel[0]", "head.word[0]")
+
 #: The usual window for CoNLL-2000 (words and word pairs; parts of speech, their pairs and triples), and spelling.
 _CHUNKING = f"""
 lower(word[0])
@@ -123,12 +126,15 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     """The templates of a preset, for a corpus with these (observed) columns.
 
     The word is the column ``word``, else the first; parts of speech are the column ``pos``, ``upos``, ``xpos`` or
-    ``postag``. Without such a column, ``ner`` omits parts of speech, and ``chunking`` raises FeatureError.
+    ``postag``. Without such a column, ``ner`` omits parts of speech, and ``chunking`` raises FeatureError. If the
+    columns of a tree are there, all presets but ``paper`` use them.
 
     >>> len(preset("paper", ["word"]))
     13
     >>> [str(t) for t in preset("ner", ["token", "pos"])][-3:]
     ['pos[-1]', 'pos[0]', 'pos[1]']
+    >>> [str(t) for t in preset("pos", ["word", "deprel", "head.word"])][-2:]
+    ['deprel[0]', 'head.word[0]']
     """
     if name not in PRESETS:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
@@ -139,6 +145,10 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
         names["pos"] = pos
     always, with_pos = PRESETS[name]
     templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
+    if name != "paper" and "head.word" in columns:
+        of_tree = (t for t in parse_list(_TREE) if t.columns[0] in (*names, *columns) and t not in templates)
+        templates = (*templates, *of_tree)
+        names |= {name: name for name in ("deprel", "head.word")}
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
             f"the preset {name!r} needs parts of speech in a column named pos, but the data has the "

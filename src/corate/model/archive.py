@@ -41,7 +41,7 @@ Tensors = dict[str, NDArray[Any]]
 #: Entries of a record that every model has, and those that other code uses where a record has them.
 _RECORDED = {"method": str, **dict.fromkeys(("sentences", "tokens", "labels", "features"), int)}
 _KINDS = {
-    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source"), str),
+    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source", "edge_source"), str),
     **dict.fromkeys(("settings", "held_out"), dict),
     "temperature": float | int,
     "updates": int,

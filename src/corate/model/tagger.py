@@ -153,6 +153,11 @@ class Tagger(Answers, FrameTagging):
         return str(self.record.get("label_source", ""))
 
     @property
+    def edge_source(self) -> str:
+        """What the edges of the training data were, such as ``"tree"``; empty for sentences and for other edges."""
+        return str(self.record.get("edge_source", ""))
+
+    @property
     def features(self) -> tuple[str, ...]:
         """The templates of the features, as strings such as ``"word[0]"``."""
         return tuple(str(t) for t in self.vocabulary.templates)
@@ -287,6 +292,7 @@ class Tagger(Answers, FrameTagging):
         >>> tagger.tag_text(b"the\ndog\n")
         (b'the\tDET\ndog\tNOUN\n', 2)
         """
+        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         self._check_reads_text(data)
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
@@ -314,14 +320,22 @@ class Tagger(Answers, FrameTagging):
             ) from None
 
     def tag_conllu(
-        self, data: bytes, *, label: str | None = None, threads: int = 1, first_line: int = 1
+        self,
+        data: bytes,
+        *,
+        label: str | None = None,
+        edges: str | None = None,
+        threads: int = 1,
+        first_line: int = 1,
     ) -> tuple[bytes, int]:
         r"""Label CoNLL-U text, and return it with the labels of its tokens replaced, and the number of tokens.
 
         Args:
             data: the text, as UTF-8 bytes. All bytes except the labels stay as they are.
-            label: where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"`` or a key of MISC. By
-                default, where they were in the training data, else ``"upos"``.
+            label: where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"``, a key of FEATS
+                such as ``"feats:Case"``, or a key of MISC. By default, where they were in the training data, else
+                ``"upos"``.
+            edges: the edges of the text, as for :func:`corate.read`. By default, those of the training data.
             threads: the number of threads. The result does not depend on it.
             first_line: the number of the first line, for error messages.
 
@@ -335,19 +349,25 @@ class Tagger(Answers, FrameTagging):
         self._check_reads_text(data)
         place = conllu.label_place(label or self.label_source or None)
         word = word_of(self.layout)
-        positions = [conllu.position(name, word) for name in self.vocabulary.columns]
-        texts = place.texts(self.labels)
+        positions, written = conllu.positions_of(self.vocabulary.columns, word), place.written(self.labels)
+        threads, edges = check_threads(threads), edges or self.edge_source
+        if not edges:
+            self._refuse_graphs("text without edges", f"{Argument('edges', 'tree')}, or other edges")
         try:
-            return self._engine.tag_conllu(
-                data, positions, list(place.columns), texts, place.key, check_threads(threads), first_line
-            )
+            if positions is not None and not edges:
+                return self._engine.tag_conllu(data, positions, *written, threads, first_line)
+            layout = tuple(name for name in self.layout if name in (word, *self.vocabulary.columns))
+            corpus = conllu.read_tokens(data, layout, edges, first_line)
+            if corpus is None:
+                return data, 0
+            ids = self.tag_corpus(corpus, threads=threads).ids
+            return _native.label_conllu(data, ids, *written, first_line), len(ids)
         except RuntimeError as error:
             line, _ = error.args
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
             raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
-        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         if not isinstance(data, bytes):
             raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
