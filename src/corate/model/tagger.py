@@ -40,7 +40,7 @@ from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
 from corate.model.shrinking import shrunk
-from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
+from corate.model.weights import FeatureWeight, LabelPair, extremes, feature_names, feature_weights, rate_scale
 from corate.types import Csr, Offsets
 
 if TYPE_CHECKING:
@@ -494,9 +494,9 @@ class Tagger(Answers, FrameTagging):
         raise DataError(f"the model has no edges of the type {type!r}; its types are {[own.type for own in known]}")
 
     def explain(
-        self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
+        self, tokens: Sentence | Corpus, position: int, label: str | None = None, against: str | None = None
     ) -> Explanation:
-        """Explain why a token has one label and not another one.
+        """Explain why a token, or a node of a graph, has one label and not another one.
 
         The best labelling with ``label`` is compared with the best labelling with ``against``. The result has their
         ``difference``, the logarithm of the ratio of their probabilities, and a list of ``contributions``, which sum
@@ -509,6 +509,13 @@ class Tagger(Answers, FrameTagging):
             label: the label to explain. By default, the best label.
             against: the label to compare with. By default, the second best label.
 
+        A tagger of graphs takes a corpus with one graph and the index of a node. The contributions are those of its
+        features (``vector[3]`` is column 3 of its vector), of each of its edges, with the label of the node at the
+        other end, and of changes at the other nodes. Where inference is exact, the two labellings are the best. In
+        components that are answered by messages, they are the best that messages find, and the contributions sum to
+        the difference of these. There, the default label is the most probable one of the node, which need not be in
+        the best labelling.
+
         Raises DataError if there is no such token or label.
 
         >>> import corate
@@ -519,7 +526,8 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import Question, explain
 
-        self._refuse_graphs("this explanation", "edge_rates, edge_marginals and strongest")
+        if self.model.graph is not None:
+            return self.explanations(self._single(tokens), [Question(0, position, label, against)])[0]
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
@@ -537,6 +545,10 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import explain
 
+        if self.model.graph is not None:
+            from corate.model.graph_explanation import explain_nodes
+
+            return explain_nodes(self.model, self._inputs, self.graph_lattice, corpus, questions, most)
         return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
@@ -554,7 +566,10 @@ class Tagger(Answers, FrameTagging):
         >>> attract, avoid = tagger.rates(1)
         >>> attract[0].left, attract[0].right, attract[0].weight > 0 > avoid[0].weight
         ('DET', 'NOUN', True)
+
+        Raises ModelError for a model of graphs: :meth:`edge_rates` has the rates of each type of edges.
         """
+        self._refuse_graphs("rates", "edge_rates, which has the rates of a type of edges")
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
         origin = edges.owners
@@ -579,7 +594,7 @@ class Tagger(Answers, FrameTagging):
 
         An item has the attributes ``feature``, ``label`` and ``weight``. In models with weights for parts of labels,
         ``label`` may be a part, such as ``Case=Gen``. The counted scores of words are not weights of features, and are
-        not listed.
+        not listed. In models of graphs, the feature ``vector[3]`` is column 3 of the vectors of nodes.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
@@ -587,11 +602,12 @@ class Tagger(Answers, FrameTagging):
         >>> favoured[0].feature, favoured[0].label
         ('word[0]=the', 'DET')
         """
-        weights, parts = self.model.weights, self.model.parts
+        weights, parts = feature_weights(self.model), self.model.parts
         columns = [*self.labels, *([] if parts is None else parts.names.to_list())]
 
         def named(places: NDArray[np.int64]) -> list[FeatureWeight]:
-            features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+            rows = np.searchsorted(weights.offsets, places, side="right") - 1
+            features = feature_names(self.vocabulary, rows.tolist())
             labels = [columns[column] for column in weights.labels[places].tolist()]
             return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
 
