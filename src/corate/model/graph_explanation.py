@@ -5,7 +5,7 @@ with another label there:
 
     score(y) - score(y') = terms of the node's features + terms of its edges + what changes at the other nodes
 
-On components that are answered by messages, the labellings are the best that messages find. The sum holds for them, too.
+On components that are answered by messages, the labellings are the best that messages find. The sum holds there, too.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class _BestWith:
 
     def labels(self, label: int) -> Labels:
         """The best labelling with a label, of all nodes of the graph."""
-        found = self.usual.copy()
+        found: Labels = self.usual.copy()
         found[self.nodes] = self._own(label)
         return found
 
@@ -176,7 +176,7 @@ class _BestWith:
         if label not in self.known:
             nodes: F64 = self.field.nodes.copy()
             nodes[self.place] = np.where(np.arange(nodes.shape[1]) == label, nodes[self.place], -np.inf)
-            self.known[label] = self.plan.best(nodes, self.field.kinds, self.field.tables)[0]
+            self.known[label], _ = self.plan.best(nodes, self.field.kinds, self.field.tables)
         return self.known[label]
 
     def _score(self, label: int) -> float:
