@@ -244,3 +244,14 @@ def test_types_of_a_model_are_distinct(taggers: dict[str, Tagger]) -> None:
     twice = (own.edges[0], EdgeTable(TYPES[0], False, own.edges[1].table, own.edges[1].weights))
     with pytest.raises(ModelError, match="edges do not fit together"):
         replace(tagger, model=replace(tagger.model, graph=replace(own, edges=twice)))
+
+
+def test_scores_that_overflow_are_an_error_that_names_the_node(taggers: dict[str, Tagger]) -> None:
+    """Of a model with absurd weights, or of absurd data."""
+    tagger = taggers["standard"]
+    own = tagger.model.graph
+    assert own is not None
+    signs = np.array([[1, -1, 1], [1, -1, 1]], np.float32)
+    absurd = replace(tagger, model=replace(tagger.model, graph=replace(own, vectors=3e38 * signs)))
+    with pytest.raises(corate.DataError, match="scores of node 1 are too large"):
+        absurd.tag(Corpus.from_graphs({"features": [[], []], "vectors": np.array([[0, 0], [9, 9]])}, edges={}))

@@ -141,7 +141,14 @@ class ChainModel:
         weights = np.zeros((features.n_names + width + 1, k))
         weights[self.weights.owners, self.weights.labels] = self.weights.scores
         weights[features.n_names :] = np.concatenate([self.graph.vectors.reshape(width, k), self.bias[None]])
-        return features.model(k).scores(weights.ravel(), True, threads).astype(np.float64)
+        scores = features.model(k).scores(weights.ravel(), True, threads).astype(np.float64)
+        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+        if len(wrong):
+            raise DataError(
+                f"the scores of node {int(wrong[0])} are too large for 32 bits",
+                "give its features and vectors in the units of the training data",
+            )
+        return scores
 
     @property
     def locally_normalised(self) -> bool:
