@@ -179,6 +179,7 @@ CHANGES: dict[str, Change] = {
     "a type without weights": lambda tensors, header: tensors.pop("edges.3.weights"),
     "no types": lambda tensors, header: tensors.pop("edge_types.data"),
     "no labels": put("labels.offsets", lambda a: a[:1] * 0),
+    "given to features": graph("given", True),
     "directions of fewer types": graph("symmetric", [False]),
     "directions of numbers": graph("symmetric", [0, 1, 1, 1]),
     "directions of nothing": graph("symmetric", None),
@@ -255,3 +256,16 @@ def test_scores_that_overflow_are_an_error_that_names_the_node(taggers: dict[str
     absurd = replace(tagger, model=replace(tagger.model, graph=replace(own, vectors=3e38 * signs)))
     with pytest.raises(corate.DataError, match="scores of node 1 are too large"):
         absurd.tag(Corpus.from_graphs({"features": [[], []], "vectors": np.array([[0, 0], [9, 9]])}, edges={}))
+
+
+def test_weights_of_given_log_probabilities_count(taggers: dict[str, Tagger]) -> None:
+    """Joint training changes them, for example where the other model is too sure."""
+    tagger, test = taggers["given"], given_graphs(3, 5)
+    own = tagger.model.graph
+    assert own is not None
+    np.testing.assert_array_equal(own.vectors, np.eye(3))
+    doubled = replace(tagger, model=replace(tagger.model, graph=replace(own, vectors=2 * own.vectors)))
+    assert test.node_log_probs is not None
+    surer = test.node_log_probs * 2 - np.log(np.exp(2 * test.node_log_probs).sum(axis=1, keepdims=True))
+    expected = tagger.lattice(replace(test, node_log_probs=surer)).label_marginals()
+    np.testing.assert_allclose(doubled.lattice(test).label_marginals(), expected, atol=1e-6)

@@ -231,12 +231,13 @@ def _polish(found: Any) -> str:
     if not isinstance(found, dict):
         return ""
     losses = found.get("held_out")
-    if not isinstance(losses, dict) or not all(isinstance(losses.get(name), float) for name in ("before", "after")):
-        return "not tried, because no nodes could be held out"
+    before, after = (losses.get(name) if isinstance(losses, dict) else None for name in ("before", "after"))
     if not found.get("iterations"):
-        return "none, because held-out nodes did not gain"
-    gain = f"-log P(label) of held-out nodes {losses['before']:.4g} before, {losses['after']:.4g} after"
-    return f"{in_words(found['iterations'])} iterations; {gain}"
+        return (
+            "not tried, because no nodes could be held out" if before is None else "none: held-out nodes did not gain"
+        )
+    gain = f"; -log P(label) of held-out nodes {in_words(before)} before, {in_words(after)} after"
+    return f"{in_words(found['iterations'])} iterations{'' if before is None else gain}"
 
 
 def _edge_tables(facts: dict[str, Any]) -> Iterator[Table]:

@@ -117,6 +117,7 @@ class ChainModel:
             and len(weights) == int(vocabulary.bases[-1])
             and self.bias.shape == (k,)
             and graph.vectors.shape[1:] == (k,)
+            and (not graph.given or (len(weights), len(graph.vectors)) == (0, k))
             and int(weights.labels.max(initial=0)) < k
             and bool((places[1:] > places[:-1]).all())
             and all(own.table.shape == own.weights.shape[1:] == (k, k) for own in graph.edges)

@@ -125,7 +125,7 @@ class _Graph:
         assert graph is not None
         if graph.given:
             nodes = self.lattice.field.nodes
-            yield Contribution("given", "the given log-probabilities", float(nodes[node, label] - nodes[node, against]))
+            yield Contribution("given", "the log-probabilities given", float(nodes[node, label] - nodes[node, against]))
             return
         features = self.inputs.node_features(self.corpus).take(np.array([node]))
         ids, values = features.rows[1], features.values

@@ -35,7 +35,7 @@ from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
 from corate.model.graph_lattice import MEMORY, GraphLattice, Inference, within
-from corate.model.graph_scores import GraphField, NodeClassifier, check_graphs, given_scores
+from corate.model.graph_scores import GraphField, NodeClassifier, NodeFeatures, check_graphs, given_scores
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -442,9 +442,10 @@ class Tagger(Answers, FrameTagging):
             if corpus.node_log_probs is None and self.classifier is not None:
                 scores = self.classifier.with_scores(corpus, self.labels)
                 corpus = replace(corpus, node_log_probs=scores, labels=None)
-            nodes = given_scores(corpus, self.labels)
+            features = NodeFeatures.given(given_scores(corpus, self.labels))
         else:
-            nodes = self.model.node_scores(self._inputs.node_features(corpus), threads)
+            features = self._inputs.node_features(corpus)
+        nodes = self.model.node_scores(features, threads)
         if constraints is not None:
             words = None if corpus.word is None else corpus.word.values()
             nodes = within(nodes, corpus.offsets, words, self.labels, constraints)
