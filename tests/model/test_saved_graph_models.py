@@ -269,3 +269,26 @@ def test_weights_of_given_log_probabilities_count(taggers: dict[str, Tagger]) ->
     surer = test.node_log_probs * 2 - np.log(np.exp(2 * test.node_log_probs).sum(axis=1, keepdims=True))
     expected = tagger.lattice(replace(test, node_log_probs=surer)).label_marginals()
     np.testing.assert_allclose(doubled.lattice(test).label_marginals(), expected, atol=1e-6)
+
+
+class Classifier:
+    """Gives every node the same log-probabilities."""
+
+    def with_scores(self, corpus: Corpus, names: Any) -> Any:
+        return np.log(np.tile([0.6, 0.3, 0.1], (corpus.n_tokens, 1)))
+
+
+def test_a_classifier_of_nodes_is_kept_in_the_process_and_not_saved(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    tagger, test = replace(taggers["given"], classifier=Classifier()), given_graphs(3, 5)
+    features = replace(test, node_log_probs=None, labels=None)
+    expected = tagger.tag_all(features)
+    assert copy.deepcopy(tagger).tag_all(features) == expected
+    with pytest.warns(UserWarning, match="classifier of nodes is not saved"):
+        tagger.save(tmp_path / "model")
+    with pytest.warns(UserWarning, match="classifier of nodes is not saved"):
+        pickled = pickle.dumps(tagger)
+    log_probs = Classifier().with_scores(features, LABELS)
+    for loaded in (corate.load(tmp_path / "model"), pickle.loads(pickled)):
+        assert loaded.tag_all(replace(features, node_log_probs=log_probs)) == expected
+        with pytest.raises(corate.DataError, match="node_log_probs"):
+            loaded.tag_all(features)

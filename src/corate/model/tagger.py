@@ -671,7 +671,8 @@ class Tagger(Answers, FrameTagging):
     ) -> int:
         """Write the model file and return its size in bytes.
 
-        The file is written under a temporary name and then renamed.
+        The file is written under a temporary name and then renamed. A classifier of nodes is not saved, with a warning:
+        the loaded model takes the log-probabilities that it gives.
 
         Args:
             path: the path of the file.
@@ -704,6 +705,7 @@ class Tagger(Answers, FrameTagging):
             raise ConfigError(
                 f"{Argument('bias')} is for CRFsuite files", "a corate file stores the weights of labels", option="bias"
             )
+        self._warn_of_classifier()
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
@@ -711,6 +713,7 @@ class Tagger(Answers, FrameTagging):
         from corate.model.archive import from_bytes, to_bytes
 
         check_picklable(self.function)
+        self._warn_of_classifier()
         return from_bytes, (to_bytes(self), self.function)
 
     def __copy__(self) -> Tagger:
@@ -719,7 +722,15 @@ class Tagger(Answers, FrameTagging):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tagger:
         from corate.model.archive import from_bytes, to_bytes
 
-        return from_bytes(to_bytes(self), self.function)
+        return replace(from_bytes(to_bytes(self), self.function), classifier=self.classifier)
+
+    def _warn_of_classifier(self) -> None:
+        if self.classifier is not None:
+            warnings.warn(
+                "the classifier of nodes is not saved with the model; save it apart, and give the loaded model its "
+                "log-probabilities with Corpus.from_graphs(..., node_log_probs=)",
+                stacklevel=3,
+            )
 
 
 def _use_shrunk(old: str) -> None:
