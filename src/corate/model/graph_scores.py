@@ -85,10 +85,10 @@ class NodeFeatures:
     vectors: F32 | None = None
 
     @classmethod
-    def of_scores(cls, scores: F64) -> NodeFeatures:
-        """Log-probabilities of labels as numbers."""
-        nothing = (np.zeros(len(scores) + 1, np.int64), np.zeros(0, np.int32))
-        return cls(nothing, None, 0, scores.astype(np.float32))
+    def given(cls, log_probs: F64) -> NodeFeatures:
+        """Log-probabilities of labels as the only features of nodes."""
+        nothing = (np.zeros(len(log_probs) + 1, np.int64), np.zeros(0, np.int32))
+        return cls(nothing, None, 0, log_probs.astype(np.float32))
 
     def take(self, nodes: NDArray[np.int64]) -> NodeFeatures:
         """The features of some nodes."""
@@ -120,7 +120,7 @@ class GraphScores:
     Attributes:
         edges: the scores of each type of edges.
         vectors: the weights of the columns of ``Corpus.vectors``, ``(d, labels)``.
-        given: whether nodes score their ``Corpus.node_log_probs``, and not their features.
+        given: whether the columns are those of ``Corpus.node_log_probs``, which nodes have in place of other features.
     """
 
     edges: tuple[EdgeTable, ...]

@@ -40,7 +40,7 @@ from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
 from corate.model.shrinking import shrunk
-from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
+from corate.model.weights import FeatureWeight, LabelPair, extremes, feature_names, feature_weights, rate_scale
 from corate.types import Csr, Offsets
 
 if TYPE_CHECKING:
@@ -462,7 +462,7 @@ class Tagger(Answers, FrameTagging):
             if corpus.node_log_probs is None and self.classifier is not None:
                 scores = self.classifier.with_scores(corpus, self.labels)
                 corpus = replace(corpus, node_log_probs=scores, labels=None)
-            features = NodeFeatures.of_scores(given_scores(corpus, self.labels))
+            features = NodeFeatures.given(given_scores(corpus, self.labels))
         else:
             features = self._inputs.node_features(corpus)
         nodes = self.model.node_scores(features, threads)
@@ -515,9 +515,9 @@ class Tagger(Answers, FrameTagging):
         raise DataError(f"the model has no edges of the type {type!r}; its types are {[own.type for own in known]}")
 
     def explain(
-        self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
+        self, tokens: Sentence | Corpus, position: int, label: str | None = None, against: str | None = None
     ) -> Explanation:
-        """Explain why a token has one label and not another one.
+        """Explain why a token, or a node of a graph, has one label and not another one.
 
         The best labelling with ``label`` is compared with the best labelling with ``against``. The result has their
         ``difference``, the logarithm of the ratio of their probabilities, and a list of ``contributions``, which sum
@@ -530,6 +530,13 @@ class Tagger(Answers, FrameTagging):
             label: the label to explain. By default, the best label.
             against: the label to compare with. By default, the second best label.
 
+        A tagger of graphs takes a corpus with one graph and the index of a node. The contributions are those of its
+        features (``vector[3]`` is column 3 of its vector), of each of its edges, with the label of the node at the
+        other end, and of changes at the other nodes. Where inference is exact, the two labellings are the best. In
+        components that are answered by messages, they are the best that messages find, and the contributions sum to
+        the difference of these. There, the default label is the most probable one of the node, which need not be in
+        the best labelling.
+
         Raises DataError if there is no such token or label.
 
         >>> import corate
@@ -540,7 +547,8 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import Question, explain
 
-        self._refuse_graphs("this explanation", "edge_rates, edge_marginals and strongest")
+        if self.model.graph is not None:
+            return self.explanations(self._single(tokens), [Question(0, position, label, against)])[0]
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
@@ -558,6 +566,10 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import explain
 
+        if self.model.graph is not None:
+            from corate.model.graph_explanation import explain_nodes
+
+            return explain_nodes(self.model, self._inputs, self.graph_lattice, corpus, questions, most)
         return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
@@ -575,7 +587,10 @@ class Tagger(Answers, FrameTagging):
         >>> attract, avoid = tagger.rates(1)
         >>> attract[0].left, attract[0].right, attract[0].weight > 0 > avoid[0].weight
         ('DET', 'NOUN', True)
+
+        Raises ModelError for a model of graphs: :meth:`edge_rates` has the rates of each type of edges.
         """
+        self._refuse_graphs("rates", "edge_rates, which has the rates of a type of edges")
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
         origin = edges.owners
@@ -600,7 +615,7 @@ class Tagger(Answers, FrameTagging):
 
         An item has the attributes ``feature``, ``label`` and ``weight``. In models with weights for parts of labels,
         ``label`` may be a part, such as ``Case=Gen``. The counted scores of words are not weights of features, and are
-        not listed.
+        not listed. In models of graphs, the feature ``vector[3]`` is column 3 of the vectors of nodes.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
@@ -608,11 +623,12 @@ class Tagger(Answers, FrameTagging):
         >>> favoured[0].feature, favoured[0].label
         ('word[0]=the', 'DET')
         """
-        weights, parts = self.model.weights, self.model.parts
+        weights, parts = feature_weights(self.model), self.model.parts
         columns = [*self.labels, *([] if parts is None else parts.names.to_list())]
 
         def named(places: NDArray[np.int64]) -> list[FeatureWeight]:
-            features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+            rows = np.searchsorted(weights.offsets, places, side="right") - 1
+            features = feature_names(self.vocabulary, rows.tolist())
             labels = [columns[column] for column in weights.labels[places].tolist()]
             return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
 
@@ -675,7 +691,8 @@ class Tagger(Answers, FrameTagging):
     ) -> int:
         """Write the model file and return its size in bytes.
 
-        The file is written under a temporary name and then renamed.
+        The file is written under a temporary name and then renamed. A classifier of nodes is not saved, with a warning:
+        the loaded model takes the log-probabilities that it gives.
 
         Args:
             path: the path of the file.
@@ -708,6 +725,7 @@ class Tagger(Answers, FrameTagging):
             raise ConfigError(
                 f"{Argument('bias')} is for CRFsuite files", "a corate file stores the weights of labels", option="bias"
             )
+        self._warn_of_classifier()
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
@@ -715,6 +733,7 @@ class Tagger(Answers, FrameTagging):
         from corate.model.archive import from_bytes, to_bytes
 
         check_picklable(self.function)
+        self._warn_of_classifier()
         return from_bytes, (to_bytes(self), self.function)
 
     def __copy__(self) -> Tagger:
@@ -723,7 +742,15 @@ class Tagger(Answers, FrameTagging):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tagger:
         from corate.model.archive import from_bytes, to_bytes
 
-        return from_bytes(to_bytes(self), self.function)
+        return replace(from_bytes(to_bytes(self), self.function), classifier=self.classifier)
+
+    def _warn_of_classifier(self) -> None:
+        if self.classifier is not None:
+            warnings.warn(
+                "the classifier of nodes is not saved with the model; save it apart, and give the loaded model its "
+                "log-probabilities with Corpus.from_graphs(..., node_log_probs=)",
+                stacklevel=3,
+            )
 
 
 def _use_shrunk(old: str) -> None:

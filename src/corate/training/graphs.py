@@ -83,7 +83,7 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
 def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str]) -> tuple[Vocabulary, NodeFeatures]:
     """The vocabulary of the corpus, and the features of its nodes; log-probabilities, if they are given."""
     if corpus.node_log_probs is not None:
-        return Vocabulary.of([]), NodeFeatures.of_scores(given_scores(corpus, names))
+        return Vocabulary.of([]), NodeFeatures.given(given_scores(corpus, names))
     if any(template.edge for template in templates):
         raise ConfigError(
             "edge templates are features of neighbouring tokens, which graphs do not have; give features of edges to "
