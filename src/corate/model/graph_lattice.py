@@ -219,6 +219,7 @@ class GraphLattice:
 
     def confidence(self) -> list[float]:
         """The probability of each graph's best labelling."""
+        self._exact("the confidence")
         labels, log_z = self.best()[0], self.log_z().tolist()
         graphs = pairwise(self.field.offsets.tolist())
         scores = [self.field.graph(g).score(labels[a:b]) for g, (a, b) in enumerate(graphs)]
