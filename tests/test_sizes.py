@@ -19,7 +19,7 @@ SOURCE = Path(corate.__file__).parent
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
-    "(top)": 941,
+    "(top)": 943,
     "cli": 3763,
     "compat": 1174,
     "corpus": 1928,
@@ -32,14 +32,14 @@ ROOMS = {
     "inference": 617,
     "inspection": 296,
     "io": 956,
-    "model": 3185,
+    "model": 3191,
     "optimize": 806,
     "pages": 400,
     "rate": 2781,
     "sklearn": 293,
     "spacy": 286,
     "spark": 751,
-    "training": 5192,
+    "training": 5200,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {

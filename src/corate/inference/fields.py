@@ -158,10 +158,10 @@ class FieldPlan:
             passed = self._passed(nodes, kinds, tables, begin, tolerance=tolerance, sweeps=sweeps, threads=threads)
             log_z[self._is_passed] = passed.log_z
             found[self._passed_nodes] = passed.marginals
-            if sums:
+            if sums and 2 * len(tables) < len(kinds):
                 pairs += passed.edge_sums(threads=threads)
-            else:
-                pairs[self._passed_edges] = passed.edge_marginals(threads=threads)
+            else:  # one by one, which is quicker where most edges have a table of their own
+                _add(pairs, kinds if sums else None, self._passed_edges, passed.edge_marginals(threads=threads))
         for shape, rows, logs in self._batches(nodes, kinds, tables):
             log_z[shape.components[rows]], cells = shape.tree.expectations(logs, threads=threads)
             if np.isneginf(log_z[shape.components[rows]]).any():
@@ -170,10 +170,7 @@ class FieldPlan:
             found[shape.nodes[rows]] = cells[:, :split].reshape(-1, shape.nodes.shape[1], self.n_labels)
             edges = shape.edges[rows].reshape(-1)
             of_edges = cells[:, split:].reshape(-1, *pairs.shape[1:])
-            if sums:
-                np.add.at(pairs, kinds[edges], of_edges)
-            else:
-                pairs[edges] = of_edges
+            _add(pairs, kinds if sums else None, edges, of_edges)
         return FieldResult(log_z, found, pairs, passed)
 
     def best(self, nodes: F64, types: Any, tables: F64, *, threads: int = 1) -> tuple[I32, F64]:
@@ -273,3 +270,15 @@ class FieldPlan:
             f"budget of {size(memory)}: its triangulation has treewidth {self.treewidth}; allow more with memory, or "
             "pass messages"
         )
+
+
+def _add(pairs: F64, kinds: I32 | None, edges: NDArray[np.intp], found: F64) -> None:
+    """Add the probabilities of edges to those of their tables, or store them by edge."""
+    if kinds is None:
+        pairs[edges] = found
+        return
+    tables = kinds[edges]
+    if len(pairs) >= len(kinds) and np.bincount(tables).max(initial=0) <= 1:
+        pairs[tables] += found
+    else:
+        np.add.at(pairs, tables, found)

@@ -22,7 +22,7 @@ from corate.display import counted
 from corate.edges import EdgeSet
 from corate.errors import DataError
 from corate.rows import offsets_of, owners_of, take_rows
-from corate.types import F32, F64, Csr, Offsets
+from corate.types import F32, F64, Csr, Ids, Offsets
 
 __all__ = [
     "EdgeTable",
@@ -84,15 +84,18 @@ class NodeFeatures:
 
     def model(self, n_labels: int) -> _native.LogLinear:
         """The native regression of labels on these features."""
-        columns, (offsets, ids), values = np.arange(n_labels, dtype=np.int32), self.rows, self.values
+        return self.regression(np.arange(n_labels, dtype=np.int32), None)
+
+    def regression(self, columns: Ids, ends: tuple[F32, Ids, Ids] | None) -> _native.LogLinear:
+        """The native regression of outcomes with these columns; ``ends`` are as in ``native/training/losses``."""
         vectors = None if self.vectors is None else np.ascontiguousarray(self.vectors, dtype=np.float32)
         if vectors is None or np.count_nonzero(vectors) > vectors.size // 2:
-            return _native.LogLinear(self.rows, values, self.n_names, vectors, columns, None)
-        node, column = np.nonzero(vectors)  # mostly zeros: only the other numbers are visited
-        starts = offsets_of(np.bincount(node, minlength=len(vectors)))
-        numbers = (starts, (column + self.n_names).astype(np.int32)), vectors[node, column]
-        rows, every = joined_features([(self.rows, values), numbers], len(vectors))
-        return _native.LogLinear(rows, every, self.n_names + vectors.shape[1], None, columns, None)
+            return _native.LogLinear(self.rows, self.values, self.n_names, vectors, columns, ends)
+        row, column = np.nonzero(vectors)  # mostly zeros: only the other numbers are visited
+        starts = offsets_of(np.bincount(row, minlength=len(vectors)))
+        numbers = (starts, (column + self.n_names).astype(np.int32)), vectors[row, column]
+        rows, values = joined_features([(self.rows, self.values), numbers], len(vectors))
+        return _native.LogLinear(rows, values, self.n_names + vectors.shape[1], None, columns, ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from corate.corpus import Corpus
 from corate.edges import EdgeSet
 from corate.inference.chains import chain_expectations
 from corate.inference.fields import FieldPlan
-from corate.model.graph_scores import EdgeTable, GraphField
+from corate.model.graph_scores import EdgeTable, GraphField, NodeFeatures
 from corate.training.graph_nodes import Numbers, minimised
 from corate.training.source import RunContext
 from corate.types import F32, F64, Ids
@@ -99,9 +99,8 @@ class TypedEdges:
         """The regression of pairs of labels on features of edges, given the nodes."""
         left, right = np.ascontiguousarray(self.ends.T)
         none = (np.zeros(len(left) + 1, np.int64), np.zeros(0, np.int32))
-        dense = None if self.plain else np.ascontiguousarray(self.edges.attributes, np.float32)
-        ends = (np.ascontiguousarray(log_probs, np.float32), left, right)
-        return _native.LogLinear(none, None, 0, dense, columns, ends)
+        features = NodeFeatures(none, None, 0, self.edges.attributes)
+        return features.regression(columns, (np.ascontiguousarray(log_probs, np.float32), left, right))
 
     def precision(self, c2: float) -> F64:
         """The prior's weight of each feature and of the table."""

@@ -149,9 +149,7 @@ class GraphTraining:
     def plan(self) -> FieldPlan:
         """How the graphs are answered."""
         ends = [np.zeros((0, 2), np.int32), *(own.ends for own in self.types)]
-        return FieldPlan(
-            self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY, approximate=True
-        )
+        return FieldPlan(self.corpus.n_tokens, self.n_labels, np.concatenate(ends), memory=MEMORY, approximate=True)
 
     @cached_property
     def folds(self) -> Ids:
