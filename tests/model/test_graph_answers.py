@@ -448,7 +448,7 @@ def test_types_that_training_did_not_have_count_nothing_with_a_warning() -> None
     own, g = case(2), 1
     assert len(own.edges(g)) > 0
     renamed = tuple(replace(edges, type=f"new {edges.type}") for edges in own.corpus[g].edges)
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="trained without edges of the type") as warned:
         shares = own.tagger.marginals(replace(own.corpus[g], edges=renamed))
     said = "without edges of the type 'new t0', so they have the rate 1; its types are 't0'"
     assert said in str(warned[0].message)
