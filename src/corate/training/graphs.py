@@ -38,6 +38,7 @@ from corate.model.graph_scores import (
     joined_features,
 )
 from corate.optimize.lbfgs import lbfgs
+from corate.optimize.penalty import L2
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows, offsets_of, take_rows
 from corate.training.graph_edges import (
@@ -73,18 +74,26 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
         raise DataError("no node has a known label, so there is nothing to learn from")
     vocabulary, features = _features(corpus, data.templates, source.names.to_list())
     training = GraphTraining(corpus, features, labels, len(source.names), context)
-    c2 = method.c2 if method.has("c2") else None if method.sigma2 is None else 1 / method.sigma2
+    c2 = _strength(method)
     if method.name == "standard":
-        weights, tables, record = training.standard(0.5 if c2 is None else c2, method.iterations)
+        weights, tables, record = training.standard(1.0 if c2 is None else c2, method.iterations)
     else:
         weights, tables, record = training.separate(c2)
         if method.name == "polish":
             weights, tables, found = training.polished(weights, tables, record["c2"])
             record["polish"] = found
+    record["c2"] /= 2  # as the option is
     given = corpus.node_log_probs is not None
     model = _model(source, features, weights, tables, given=given)
     facts = {"nodes": "given" if given else "features", "types": [own.type for own in tables]}
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // len(source.names))
+
+
+def _strength(method: Any) -> float | None:
+    """What the option c2 or sigma2 says of the prior, as on sentences: its second derivative. None if it is unset."""
+    if method.has("c2"):
+        return None if method.c2 is None else L2(2.0 * method.c2).strength
+    return None if method.sigma2 is None else L2(variance=method.sigma2).strength
 
 
 def _features(corpus: Corpus, templates: Sequence[Template], labels: list[str]) -> tuple[Vocabulary, NodeFeatures]:
@@ -186,13 +195,13 @@ class GraphTraining:
     # -- joint training ----------------------------------------------------------------------------------------------
 
     def standard(self, c2: float, iterations: int) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
-        """Joint training from zero."""
+        """Joint training from zero. As on sentences, c2 is the weight of the squares of all weights."""
         zeros = np.zeros((self.n_labels, self.n_labels), np.float32)
         tables = [
             EdgeTable(own.edges.type, own.edges.symmetric, zeros, np.zeros((_width(own), *zeros.shape), np.float32))
             for own in self.types
         ]
-        joint = Joint(self, c2, self.labels)
+        joint = Joint(self, c2, self.labels, edge_c2=c2, bias_c2=c2)
         start = joint.vector(np.zeros(self.nodes.native.size), tables)
         found = lbfgs(joint.objective, start, iterations=iterations, progress=joint.reporter("training", iterations))
         weights, tables = joint.parts(found.weights)
@@ -244,7 +253,9 @@ class Joint:
     The weights are those of nodes, then those of each type of edges.
     """
 
-    def __init__(self, training: GraphTraining, c2: float, labels: Ids) -> None:
+    def __init__(
+        self, training: GraphTraining, c2: float, labels: Ids, *, edge_c2: float = EDGE_C2, bias_c2: float = 0.0
+    ) -> None:
         self.training, self.labels = training, labels
         self.known = np.flatnonzero(labels >= 0)
         self.partly = len(self.known) < len(labels)
@@ -261,9 +272,9 @@ class Joint:
         ]
         given = training.corpus.node_log_probs is not None
         self.center = training._identity() if given else np.zeros(nodes.native.size)
-        self.node_precision = np.repeat(nodes.precision(c2), k)
+        self.node_precision = np.repeat(np.append(nodes.precision(c2)[:-1], bias_c2), k)
         self.precisions = [
-            np.repeat(own.precision(EDGE_C2), int(columns.max()) + 1)
+            np.repeat(own.precision(edge_c2), int(columns.max()) + 1)
             for own, columns in zip(training.types, self.columns, strict=True)
         ]
         self.messages: list[Messages | None] = [None, None]
@@ -272,12 +283,11 @@ class Joint:
     def _scale(self) -> F64:
         """What a weight is multiplied by in L-BFGS: the root of its curvature, roughly."""
         k = self.training.n_labels
-        _, variance, _ = self.training.nodes._moments
-        nodes = np.repeat(np.append(variance, 1.0) * len(self.known) / k, k) + self.node_precision
-        parts = [nodes]
-        for own, precision in zip(self.training.types, self.precisions, strict=True):
-            parts.append(precision + len(own.ends) / k**2)
-        return np.sqrt(np.concatenate(parts))
+        each, precision = len(self.known) / k, self.node_precision[::k]
+        nodes = np.append(self.training.nodes.scale(each, precision), np.sqrt(each + precision[-1]))
+        edges = zip(self.training.types, self.precisions, strict=True)
+        curvatures = (precision + max(1, len(own.ends)) / k**2 for own, precision in edges)
+        return np.concatenate([np.repeat(nodes, k), *map(np.sqrt, curvatures)])
 
     # -- weights -----------------------------------------------------------------------------------------------------
 
