@@ -45,6 +45,7 @@ SCRIPTS = (
     "robustness",
     "active",
     "graphs",
+    "graphs_with_features",
     "spark",
 )
 

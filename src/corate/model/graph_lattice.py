@@ -31,6 +31,8 @@ __all__ = ["GraphLattice", "Inference", "within"]
 
 #: The bytes that the tables of a component may need for exact answers.
 MEMORY = 64 << 20
+#: The largest change of a probability with which messages on loops count as converged.
+TOLERANCE = 1e-4
 
 
 class Inference(NamedTuple):
@@ -96,7 +98,9 @@ class GraphLattice:
     def found(self) -> FieldResult:
         """The probabilities of labels, with a warning where messages did not converge."""
         field = self.field
-        found = self.plan.expectations(field.nodes, field.kinds, field.tables, sums=True, threads=self.threads)
+        found = self.plan.expectations(
+            field.nodes, field.kinds, field.tables, sums=True, tolerance=TOLERANCE, threads=self.threads
+        )
         self._warn(found)
         return found
 
@@ -157,7 +161,9 @@ class GraphLattice:
         for name, start, stop in self.field.types:
             if name == type:
                 kinds = self.field.kinds
-                every = self.plan.expectations(self.field.nodes, kinds, self.field.tables, threads=self.threads)
+                every = self.plan.expectations(
+                    self.field.nodes, kinds, self.field.tables, tolerance=TOLERANCE, threads=self.threads
+                )
                 self._warn(every)
                 return np.asarray(every.edges[start:stop])
         known = ", ".join(repr(name) for name, _, _ in self.field.types) or "none"

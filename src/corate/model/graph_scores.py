@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,21 @@ __all__ = [
     "EdgeTable",
     "GraphField",
     "GraphScores",
+    "NodeClassifier",
     "NodeFeatures",
     "check_graphs",
     "given_scores",
     "joined_features",
     "normalised",
 ]
+
+
+class NodeClassifier(Protocol):
+    """Gives the log-probabilities of the labels of nodes, in place of the model's own weights."""
+
+    def with_scores(self, corpus: Corpus, names: Sequence[str]) -> F64:
+        """The log-probabilities of the nodes of a corpus, ``(nodes, labels)``."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,20 +158,19 @@ class GraphField:
     types: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
-    def of(cls, corpus: Corpus, nodes: F64, scores: Sequence[F64]) -> GraphField:
-        """The field of a corpus. ``scores`` are the tables of each of its types: one, or one for each edge."""
+    def of(cls, offsets: Offsets, sets: Sequence[EdgeSet], nodes: F64, scores: Sequence[F64]) -> GraphField:
+        """The field of some graphs. ``scores`` are the tables of each type of edges: one, or one for each edge."""
         n_labels = nodes.shape[1]
-        sets = corpus.edges or ()
         ends, kinds, types, edge, table = [np.zeros((0, 2), np.int32)], [np.zeros(0, np.int32)], [], 0, 0
         for edges, own in zip(sets, scores, strict=True):
             m = len(edges.left)
-            ends.append(edges.ends(corpus.offsets))
+            ends.append(edges.ends(offsets))
             one = len(own) == 1
             kinds.append(np.full(m, table, np.int32) if one else np.arange(table, table + m, dtype=np.int32))
             types.append((edges.type, edge, edge + m))
             edge, table = edge + m, table + len(own)
         tables = np.concatenate([np.zeros((0, n_labels, n_labels)), *scores])
-        return cls(corpus.offsets, nodes, np.concatenate(ends), np.concatenate(kinds), tables, tuple(types))
+        return cls(offsets, nodes, np.concatenate(ends), np.concatenate(kinds), tables, tuple(types))
 
     def graph(self, g: int) -> GraphField:
         """One of the graphs."""

@@ -35,7 +35,7 @@ from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
 from corate.model.graph_lattice import MEMORY, GraphLattice, Inference, within
-from corate.model.graph_scores import GraphField, check_graphs, given_scores
+from corate.model.graph_scores import GraphField, NodeClassifier, check_graphs, given_scores
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -65,6 +65,8 @@ class Tagger(Answers, FrameTagging):
         counts: the counts that :meth:`update` needs; None if the model has none.
         bins: how numeric features were divided into bins; None if they were not.
         function: the feature function; None if there is none.
+        classifier: what gives the probabilities of the labels of nodes of graphs, if it is not the model. It is not
+            saved; without it, graphs need ``node_log_probs``.
 
     >>> import corate
     >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
@@ -82,6 +84,7 @@ class Tagger(Answers, FrameTagging):
     counts: Counts | None = None
     bins: Bins | None = None
     function: FeatureFunction | None = field(default=None, repr=False)
+    classifier: NodeClassifier | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.model.graph is not None:
@@ -436,6 +439,9 @@ class Tagger(Answers, FrameTagging):
         corpus, graph, threads = check_graphs(graphs), self.model.graph, check_threads(threads)
         assert graph is not None
         if graph.given:
+            if corpus.node_log_probs is None and self.classifier is not None:
+                scores = self.classifier.with_scores(corpus, self.labels)
+                corpus = replace(corpus, node_log_probs=scores, labels=None)
             nodes = given_scores(corpus, self.labels)
         else:
             nodes = self.model.node_scores(self._inputs.node_features(corpus), threads)
@@ -443,7 +449,9 @@ class Tagger(Answers, FrameTagging):
             words = None if corpus.word is None else corpus.word.values()
             nodes = within(nodes, corpus.offsets, words, self.labels, constraints)
         tables = [graph.table_of(edges, len(self.model.labels)).of_edges(edges) for edges in corpus.edges or ()]
-        return GraphLattice(GraphField.of(corpus, nodes, tables), self.labels, memory, threads)
+        return GraphLattice(
+            GraphField.of(corpus.offsets, corpus.edges or (), nodes, tables), self.labels, memory, threads
+        )
 
     def edge_marginals(
         self, graph: Corpus, type: str, *, constraints: Constraints | None = None

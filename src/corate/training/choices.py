@@ -439,7 +439,7 @@ def refuse_unusable_labels(source: Source, method: Method) -> None:
             f"{Argument('unknown', '?')}",
             sentence=sentence,
         )
-    if not method.learns_unknown and not source.all_known():
+    if not method.learns_unknown and not source.on_graphs and not source.all_known():
         raise unknown_label_error(*(source.first_token(-1) or (0, 0)), f"the method {method.name!r}")
 
 

@@ -4,8 +4,8 @@
 
 Without features of edges, T is found by iterative scaling: what is observed of each pair of labels over what the model
 expects. Some edges are added that agree with a prior table: that of all types together, or no dependence. With few
-labelled edges, T has only two numbers: one for equal labels, one for others. With features, T + sum_k z_k U_k is a
-regression, by L-BFGS.
+labelled edges, T has only one number, for equal labels, which is chosen like an exponent. With features,
+T + sum_k z_k U_k is a regression, by L-BFGS.
 
 On a tree, rates are exact as they are. On loops they count evidence twice, so each type has an exponent, chosen by the
 likelihood of labels of nodes that the node model has not seen.
@@ -20,16 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable_math
-from corate.corpus import Corpus
 from corate.edges import EdgeSet
 from corate.inference.chains import chain_expectations
-from corate.inference.fields import FieldPlan
-from corate.model.graph_scores import EdgeTable, GraphField, NodeFeatures
-from corate.training.graph_nodes import Numbers, minimised
+from corate.model.graph_scores import EdgeTable, NodeFeatures
+from corate.training.graph_nodes import Numbers, loss_of, minimised, power_of_four
 from corate.training.source import RunContext
-from corate.types import F32, F64, Ids
+from corate.types import F32, F64, Ids, Offsets
 
-__all__ = ["TypedEdges", "chosen_exponents", "fit_edges", "pair_columns"]
+__all__ = [
+    "TypedEdges",
+    "chosen_edge_c2",
+    "chosen_exponents",
+    "fit_edges",
+    "pair_columns",
+    "table_of",
+    "with_exponents",
+]
 
 #: Edges added to those of a type, which agree with the prior table.
 PRIOR_EDGES = 20.0
@@ -39,20 +45,18 @@ SCALINGS = 8
 #: The most edges of a type that a table without features is fitted on.
 MOST_EDGES = 200_000
 #: The exponents of rates on loops that are compared.
-EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.2)
+EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 #: With more types, all have the same exponent.
 MOST_TYPES = 4
 
 
-def pair_columns(n_labels: int, *, symmetric: bool, tied: bool) -> Ids:
+def pair_columns(n_labels: int, *, symmetric: bool) -> Ids:
     """Which number of a table each pair of labels has.
 
-    >>> pair_columns(2, symmetric=True, tied=False).tolist(), pair_columns(2, symmetric=False, tied=True).tolist()
-    ([0, 1, 1, 2], [0, 1, 1, 0])
+    >>> pair_columns(2, symmetric=True).tolist(), pair_columns(2, symmetric=False).tolist()
+    ([0, 1, 1, 2], [0, 1, 2, 3])
     """
     a, b = np.divmod(np.arange(n_labels**2), n_labels)
-    if tied:
-        return np.asarray(a != b, np.int32)
     keys = np.minimum(a, b) * n_labels + np.maximum(a, b) if symmetric else np.arange(n_labels**2)
     return np.asarray(np.unique(keys, return_inverse=True)[1], np.int32)
 
@@ -74,11 +78,11 @@ class TypedEdges:
     pairs: Ids
 
     @classmethod
-    def of(cls, corpus: Corpus, labels: Ids, n_labels: int) -> list[TypedEdges]:
-        """The edges of all types of a corpus."""
+    def of(cls, edge_sets: Sequence[EdgeSet], offsets: Offsets, labels: Ids, n_labels: int) -> list[TypedEdges]:
+        """The edges of all types. ``offsets`` are those of the graphs, in nodes."""
         found = []
-        for edges in corpus.edges or ():
-            ends = edges.ends(corpus.offsets)
+        for edges in edge_sets:
+            ends = edges.ends(offsets)
             left, right = labels[ends[:, 0]], labels[ends[:, 1]]
             pairs = np.where((left < 0) | (right < 0), -1, left * n_labels + right).astype(np.int32)
             found.append(cls(edges, ends, np.flatnonzero(pairs >= 0), pairs))
@@ -111,22 +115,24 @@ class TypedEdges:
 
 
 def fit_edges(types: Sequence[TypedEdges], log_probs: F32, c2: float, context: RunContext) -> list[EdgeTable]:
-    """The scores of all types given the log-probabilities of nodes."""
+    """The scores of all types given the log-probabilities of nodes. ``c2`` is the prior of features of edges."""
     k = log_probs.shape[1]
     enough = EDGES_PER_PAIR * k**2
     directed = [own for own in types if own.plain and not own.edges.symmetric]
     prior = np.zeros((k, k))
     if len(directed) > 1 and sum(len(own.labelled) for own in directed) >= enough:
-        prior = _scaled(directed, log_probs, prior, pair_columns(k, symmetric=False, tied=False), context)
+        prior = _scaled(directed, log_probs, prior, pair_columns(k, symmetric=False), context)
     found = []
     for own in types:
         base = np.zeros((k, k)) if own.edges.symmetric else prior
         if not own.plain:
             found.append(_regressed(own, log_probs, c2, context))
             continue
-        tied = len(own.labelled) < enough and not base.any()
-        columns = pair_columns(k, symmetric=own.edges.symmetric, tied=tied)
-        table = _scaled([own], log_probs, base, columns, context) if len(own.labelled) else base
+        if len(own.labelled) < enough and not base.any():
+            table = np.eye(k)  # the exponent is then the logarithm of the rate of equal labels over others
+        else:
+            columns = pair_columns(k, symmetric=own.edges.symmetric)
+            table = _scaled([own], log_probs, base, columns, context) if len(own.labelled) else base
         zeros = np.zeros((0, k, k), np.float32)
         found.append(EdgeTable(own.edges.type, own.edges.symmetric, table.astype(np.float32), zeros))
     return found
@@ -163,19 +169,44 @@ def _scaled(types: Sequence[TypedEdges], log_probs: F32, prior: F64, columns: Id
 def _regressed(own: TypedEdges, log_probs: F32, c2: float, context: RunContext) -> EdgeTable:
     """T and U of a type whose edges have features."""
     k = log_probs.shape[1]
-    columns = pair_columns(k, symmetric=own.edges.symmetric, tied=len(own.labelled) < k**2)
+    columns = pair_columns(k, symmetric=own.edges.symmetric)
     model, precision = own.regression(log_probs, columns), own.precision(c2)
-    width = int(columns.max()) + 1
-    scale = np.sqrt(precision + len(own.labelled) / k**2)[:, None]
+    weights = _fitted(own, model, precision, own.pairs, context)
+    return table_of(own.edges, weights.reshape(-1, int(columns.max()) + 1)[:, columns], k)
+
+
+def chosen_edge_c2(types: Sequence[TypedEdges], log_probs: F32, folds: Ids, context: RunContext) -> float:
+    """The prior of features of edges with the smallest loss on edges of the first fold, of the type with most edges."""
+    featured = [own for own in types if not own.plain and len(own.labelled)]
+    if not featured:
+        return 1.0
+    own = max(featured, key=lambda each: len(each.labelled))
+    model = own.regression(log_probs, pair_columns(log_probs.shape[1], symmetric=own.edges.symmetric))
+    first = (folds[own.ends] == 0).any(axis=1)
+    held_out = np.flatnonzero(first & (own.pairs >= 0))
+    learn = np.where(first, -1, own.pairs).astype(np.int32)
+    if not len(held_out) or not (learn >= 0).any():
+        return 1.0
+
+    def loss(c2: float) -> float:
+        weights = _fitted(own, model, own.precision(c2), learn, context)
+        return loss_of(model.scores(weights, True, context.threads), own.pairs, held_out)
+
+    return power_of_four(loss)
+
+
+def _fitted(own: TypedEdges, model: _native.LogLinear, precision: F64, pairs: Ids, context: RunContext) -> F64:
+    """The weights of the regression of a type."""
+    width = model.size // len(precision)
+    scale = np.sqrt(precision + len(own.labelled) / width)[:, None]
 
     def objective(free: F64) -> tuple[float, F64]:
         weights = (free.reshape(-1, width) / scale).ravel()
-        value, slopes = model.objective(weights, own.pairs, None, precision, context.threads)
+        value, slopes = model.objective(weights, pairs, None, precision, context.threads)
         return value, (slopes.reshape(-1, width) / scale).ravel()
 
     stage = f"fitting edges of the type {own.edges.type}"
-    free = minimised(objective, np.zeros(model.size), stage, context)
-    return table_of(own.edges, (free.reshape(-1, width) / scale)[:, columns], k)
+    return (minimised(objective, np.zeros(model.size), stage, context).reshape(-1, width) / scale).ravel()
 
 
 def table_of(edges: EdgeSet, weights: F64, n_labels: int) -> EdgeTable:
@@ -184,28 +215,14 @@ def table_of(edges: EdgeSet, weights: F64, n_labels: int) -> EdgeTable:
     return EdgeTable(edges.type, edges.symmetric, shaped[-1], np.ascontiguousarray(shaped[:-1]))
 
 
-def chosen_exponents(
-    corpus: Corpus,
-    nodes: F64,
-    tables: Sequence[EdgeTable],
-    loss: Callable[[F64], float],
-    plan: FieldPlan,
-    context: RunContext,
-) -> list[float]:
-    """An exponent for each type, with which the marginals have the smallest loss; 1 on forests."""
-    if plan.is_forest or not tables:
-        return [1.0] * len(tables)
-    scores = [own.of_edges(edges) for own, edges in zip(tables, corpus.edges or (), strict=True)]
+def chosen_exponents(tables: Sequence[EdgeTable], loss: Callable[[list[EdgeTable]], float]) -> list[float]:
+    """An exponent for each type, with which the marginals of held-out nodes have the smallest loss."""
     measured: dict[tuple[float, ...], float] = {}
 
     def loss_with(exponents: Sequence[float]) -> float:
         key = tuple(exponents)
         if key not in measured:
-            field = GraphField.of(corpus, nodes, [a * own for a, own in zip(exponents, scores, strict=True)])
-            found = plan.expectations(
-                nodes, field.kinds, field.tables, sums=True, tolerance=1e-3, sweeps=50, threads=context.threads
-            )
-            measured[key] = loss(found.nodes)
+            measured[key] = loss(with_exponents(tables, key))
         return measured[key]
 
     best = min(([a] * len(tables) for a in EXPONENTS), key=loss_with)

@@ -25,7 +25,7 @@ from corate.rows import owners_of
 from corate.training.source import RunContext
 from corate.types import F64, Ids, Offsets
 
-__all__ = ["FOLDS", "NodeModel", "Numbers", "folds_of", "loss_of", "minimised"]
+__all__ = ["FOLDS", "NodeModel", "Numbers", "floored", "folds_of", "loss_of", "minimised", "power_of_four"]
 
 Numbers = NDArray[np.int64]
 #: The number of parts of the training data; each is scored by a model of the others.
@@ -34,14 +34,16 @@ FOLDS = 5
 MANY_NODES = 200_000
 #: The most nodes that the weight of the prior is chosen on.
 CHOICE_NODES = 10_000
+#: With at most this many labelled nodes, the prior is chosen on all folds.
+FEW_NODES = 1_000
 ITERATIONS = 60
 TOLERANCE, PERIOD = 1e-3, 4
 
 
-def folds_of(offsets: Offsets, labels: Ids, seed: int) -> Ids:
-    """The fold of each node: by whole graphs, or by labelled nodes if there are fewer than twice as many graphs.
+def folds_of(offsets: Offsets, labels: Ids, seed: int) -> tuple[Ids, bool]:
+    """The fold of each node, and whether folds consist of whole graphs. With few graphs, they are of labelled nodes.
 
-    >>> folds_of(np.array([0, 4]), np.array([0, 1, 0, 1]), seed=0).tolist()
+    >>> folds_of(np.array([0, 4]), np.array([0, 1, 0, 1]), seed=0)[0].tolist()
     [0, 3, 1, 2]
     """
     rng = np.random.default_rng(seed)
@@ -53,16 +55,16 @@ def folds_of(offsets: Offsets, labels: Ids, seed: int) -> Ids:
     if len(labelled) >= 2 * FOLDS:
         of_graph = np.zeros(len(offsets) - 1, np.int32)
         of_graph[rng.permutation(labelled)] = np.arange(len(labelled)) % folds
-        return of_graph[owner]
+        return of_graph[owner], True
     shuffled = rng.permutation(known)
     by_label = shuffled[np.argsort(labels[shuffled], kind="stable")]
     found[by_label] = np.arange(len(known)) % min(folds, max(len(known), 1))
-    return found
+    return found, False
 
 
 def loss_of(log_probs: NDArray[Any], labels: Ids, nodes: Any) -> float:
     """The mean of -log P(label) of some nodes."""
-    return -float(log_probs[nodes, labels[nodes]].astype(np.float64).mean())
+    return -float(log_probs[nodes, labels[nodes]].astype(np.float64).mean()) if len(nodes) else 0.0
 
 
 def minimised(
@@ -161,50 +163,73 @@ class NodeModel:
             begin = np.concatenate([(own[:-1] * scale).ravel(), bias])
         return weights(minimised(objective, begin, stage, self.context))
 
+    def refitted(self, targets: F64, counts: F64, c2: float, start: F64) -> F64:
+        """The weights fitted to probabilities of labels, where each node counts so many times; from start weights."""
+        each, of_features = float(counts.sum()) / self.n_labels, self.precision(c2)
+        scale = np.repeat(np.append(self.scale(each, of_features), np.sqrt(each)), self.n_labels)
+        precision = np.repeat(of_features, self.n_labels)
+
+        def objective(given: F64) -> tuple[float, F64]:
+            weights = given / scale
+            logs = self.native.scores(weights, True, self.context.threads).astype(np.float64)
+            value = float(-(counts[:, None] * targets * logs).sum() + 0.5 * (precision * weights**2).sum())
+            residuals = counts[:, None] * (portable_math.exp(logs) - targets)
+            slopes = self.native.pull(np.ascontiguousarray(residuals, np.float32), self.context.threads)
+            return value, (slopes + precision * weights) / scale
+
+        return minimised(objective, start * scale, "refitting nodes", self.context, iterations=15) / scale
+
     def log_probs(self, weights: F64) -> NDArray[np.float32]:
         """log P(label) of all nodes, ``(nodes, K)``."""
         return self.native.scores(weights, True, self.context.threads)
 
     def chosen_c2(self, folds: Ids) -> float:
-        """The weight of the prior with the smallest loss on the first fold: 1, or a power of 4 that is better."""
-        known = self.labels >= 0
-        held_out, rest = (np.flatnonzero(known & part)[:CHOICE_NODES] for part in (folds == 0, folds != 0))
-        if not len(held_out) or not len(rest):
-            return 1.0
-        use = np.zeros(len(known), np.bool_)
-        use[rest] = True
-        weights: F64 | None = None
+        """The weight of the prior with the smallest loss out of fold: 1, or a power of 4 that is better.
+
+        With many nodes, only a part of them and only the first fold are looked at.
+        """
+        known = np.flatnonzero(self.labels >= 0)
+        parts = sorted(set(folds[known].tolist()))
+        if len(known) > FEW_NODES:
+            parts = parts[:1]
+        starts: dict[int, F64 | None] = dict.fromkeys(parts)
 
         def loss(c2: float) -> float:
-            nonlocal weights
-            weights = self.fit(use, c2, "choosing the prior of nodes", weights)
-            return loss_of(self.log_probs(weights), self.labels, held_out)
+            total, count = 0.0, 0
+            for part in parts:
+                held_out, rest = (known[own][:CHOICE_NODES] for own in (folds[known] == part, folds[known] != part))
+                if not len(rest):
+                    continue
+                use = np.zeros(len(folds), np.bool_)
+                use[rest] = True
+                starts[part] = weights = self.fit(use, c2, "choosing the prior of nodes", starts[part])
+                total += loss_of(self.log_probs(weights), self.labels, held_out) * len(held_out)
+                count += len(held_out)
+            return total / max(count, 1)
 
-        losses = {c2: loss(c2) for c2 in (4.0, 1.0)}
-        factor = 4.0 if losses[4.0] < losses[1.0] else 0.25
-        best = 4.0 if factor > 1 else 1.0
-        while 1e-3 < best < 1e3:
-            following = best * factor
-            losses[following] = loss(following)
-            if losses[following] >= losses[best]:
-                break
-            best = following
-        return best
+        return power_of_four(loss)
 
-    def out_of_fold(self, folds: Ids, c2: float) -> NDArray[np.float32]:
-        """log P(label) of each node by a model of the other folds."""
-        known, found = self.labels >= 0, None
-        parts = int(folds.max(initial=0)) + 1
+    def fold_weights(self, folds: Ids, c2: float) -> list[F64]:
+        """The weights that are fitted to all folds but one, for each fold."""
+        known, parts = self.labels >= 0, int(folds.max(initial=0)) + 1
+        found = []
         for fold in range(parts):
             rest = known & (folds != fold)
             stage = f"fitting nodes without part {fold + 1} of {parts}"
-            scores = self.log_probs(self.fit(rest if rest.any() else known, c2, stage))
-            if found is None:
-                found = scores
-            else:
-                found[folds == fold] = scores[folds == fold]
-        assert found is not None
+            found.append(self.fit(rest if rest.any() else known, c2, stage))
         return found
+
+
+def power_of_four(loss: Callable[[float], float]) -> float:
+    """A power of 4 with a small loss: the first, from 1 on downwards or upwards, that the next one does not improve."""
+    losses = {c2: loss(c2) for c2 in (4.0, 1.0)}
+    factor, best = (4.0, 4.0) if losses[4.0] < losses[1.0] else (0.25, 1.0)
+    while 1e-3 < best < 1e3:
+        losses[best * factor] = loss(best * factor)
+        if losses[best * factor] >= losses[best]:
+            break
+        best *= factor
+    return best
 
 
 def floored(probabilities: NDArray[Any]) -> F64:

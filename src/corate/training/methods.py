@@ -40,6 +40,7 @@ __all__ = [
     "check_init",
     "options_from_settings",
     "options_of",
+    "refuse_on_graphs",
     "resolve_method",
 ]
 
@@ -85,6 +86,8 @@ class Method:
     summary: ClassVar[str]
     #: The ways to train besides a whole training in memory.
     places: ClassVar[frozenset[Place]] = frozenset({"disk"})
+    #: Whether it trains random fields on graphs.
+    on_graphs: ClassVar[bool] = False
     #: The rank of its usual training time; 1 is the fastest.
     rank: ClassVar[int]
     #: The module with the function ``fit`` that trains it.
@@ -435,6 +438,7 @@ class Separate(_CountedBase, _IteratedMethod):
 
     name: ClassVar[MethodName] = "separate"
     summary: ClassVar[str] = "fits each factor separately"
+    on_graphs: ClassVar[bool] = True
     rank: ClassVar[int] = 4
     trainer: ClassVar[str] = "corate.training.separate"
 
@@ -579,6 +583,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     name: ClassVar[MethodName] = "polish"
     summary: ClassVar[str] = "counts, then trains a CRF in a few passes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
+    on_graphs: ClassVar[bool] = True
     rank: ClassVar[int] = 3
     refines_counts: ClassVar[bool] = True
 
@@ -629,6 +634,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
     name: ClassVar[MethodName] = "standard"
     summary: ClassVar[str] = "trains a CRF to convergence"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
+    on_graphs: ClassVar[bool] = True
     rank: ClassVar[int] = 5
 
     optimizer: str = usually("lbfgs", refused={"disk": "lbfgs", "partial_fit": "lbfgs", "spark": "adagrad"})
@@ -786,6 +792,27 @@ def _hint(name: object, known: Iterable[str]) -> str:
     """A hint with the most similar known name, or with all known names."""
     near = difflib.get_close_matches(str(name), known, 1, 0.5)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+
+
+#: The options that training on graphs follows.
+_GRAPH_OPTIONS = ("c2", "sigma2", "iterations", "unknown", "many_labels")
+
+
+def refuse_on_graphs(method: Method, arguments: Mapping[str, object]) -> None:
+    """Raise ConfigError for a method, an option or an argument of ``train`` that is for sentences only."""
+    if not method.on_graphs:
+        others = ", ".join(repr(name) for name, own in METHODS.items() if own.on_graphs)
+        raise ConfigError(
+            f"the method {method.name!r} labels sentences, and the corpus has graphs; use one of {others}",
+            option="method",
+        )
+    given = {name: (getattr(method, name), known.default) for name, known in options_of(type(method)).items()}
+    plain = type(method)()
+    changed = [name for name, (value, _) in given.items() if value != getattr(plain, name)]
+    named = [name for name in changed if name not in _GRAPH_OPTIONS]
+    named.extend(name for name, value in arguments.items() if value not in (None, False))
+    if named:
+        raise ConfigError(f"{named[0]} has no effect on graphs", f"leave {Argument(named[0])} unset", option=named[0])
 
 
 def check_init(method: Method, features: object, raw: object = None) -> None:

@@ -38,7 +38,7 @@ from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.choices import choose_preset, choose_scheme, refuse_labels, refuse_unusable_labels
 from corate.training.empirical import rebuild
-from corate.training.methods import Empirical, Method, Separate, check_init, resolve_method
+from corate.training.methods import Empirical, Method, Separate, check_init, refuse_on_graphs, resolve_method
 from corate.training.source import (
     FittedModel,
     MemorySource,
@@ -82,12 +82,13 @@ def train(
     init: Tagger | str | os.PathLike[str] | None = None,
     calibrate: bool = False,
     constrain: str | None = None,
+    nodes: Any = None,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
     **options: Any,
 ) -> Tagger:
-    """Train a tagger on a labelled corpus, and return it.
+    """Train a tagger on a labelled corpus of sentences or graphs, and return it.
 
     Args:
         corpus: sentences with labels.
@@ -117,6 +118,9 @@ def train(
         constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, ``"BMES"``, or
             ``"auto"`` for the scheme of the corpus. The tagger then only returns label sequences that are valid in the
             scheme.
+        nodes: for graphs, what gives the probabilities of the labels of a node without its edges. By default, a
+            regression on its features. A classifier with ``fit`` and ``predict_proba``, such as those of scikit-learn,
+            takes its place; it is not saved with the model. ``"given"``: the corpus has ``node_log_probs``.
         threads: the number of threads. The result does not depend on it.
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
@@ -135,13 +139,19 @@ def train(
     >>> train(corpus, "standard", c2=0.1).record["settings"]["c2"]
     0.1
     """
-    given: dict[str, Any] = {"raw": raw, "raw_classes": raw_classes, "init": init, "calibrate": calibrate}
+    given: dict[str, Any] = {
+        "raw": raw,
+        "raw_classes": raw_classes,
+        "init": init,
+        "calibrate": calibrate,
+    }
     tagger = train_until_interrupted(
         corpus,
         resolve_method(method, options),
         features=features,
         held_out=held_out,
         constrain=constrain,
+        nodes=nodes,
         threads=threads,
         seed=seed,
         progress=progress,
@@ -172,6 +182,7 @@ def train_until_interrupted(
     init: Tagger | str | os.PathLike[str] | None = None,
     calibrate: bool = False,
     constrain: str | None = None,
+    nodes: Any = None,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -184,6 +195,14 @@ def train_until_interrupted(
         check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
+    classifier: Any = None
+    if corpus.edges is not None:
+        for_sentences = {"raw": raw, "init": init, "calibrate": calibrate, "constrain": constrain, "held_out": held_out}
+        refuse_on_graphs(chosen, for_sentences)
+    if nodes is not None:
+        from corate.training.graph_classifiers import with_classifier
+
+        corpus, classifier = with_classifier(corpus, nodes, context.seed)
     source = MemorySource(corpus, chosen.unknown)
     refuse_labels(source, chosen)
     if raw_classes is not None and raw is None:
@@ -215,7 +234,7 @@ def train_until_interrupted(
 
         tagger = calibrated(tagger, chosen, source.corpus, held_out, train_again, context)
     tagger.record["seconds"] = round(time.perf_counter() - started, 4)
-    return tagger
+    return tagger if classifier is None else replace(tagger, classifier=classifier)
 
 
 def reporter(progress: OnProgress | None) -> OnProgress:
