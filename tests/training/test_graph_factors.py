@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus
 from corate.edges import EdgeSet
 from corate.model.graph_scores import NodeFeatures
 from corate.optimize.lbfgs import lbfgs
@@ -31,10 +30,12 @@ def random_arguments(rng: np.random.Generator, rows: int = 9, k: int = 3) -> tup
     dense = rng.normal(size=(rows, width)).astype(np.float32) if width else None
     if rng.random() < 0.4:
         return (offsets, ids), values, n_sparse, dense, np.arange(k, dtype=np.int32), None
-    symmetric, tied = bool(rng.random() < 0.5), bool(rng.random() < 0.3)
+    columns = pair_columns(k, symmetric=bool(rng.random() < 0.5))
+    if rng.random() < 0.3:  # one column for equal labels, and one for others
+        columns = (~np.eye(k, dtype=bool)).astype(np.int32).ravel()
     nodes = rng.normal(size=(6, k)).astype(np.float32)
     ends = nodes, *rng.integers(6, size=(2, rows)).astype(np.int32)
-    return (offsets, ids), values, n_sparse, dense, pair_columns(k, symmetric=symmetric, tied=tied), ends
+    return (offsets, ids), values, n_sparse, dense, columns, ends
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -137,30 +138,47 @@ def test_the_prior_of_nodes_does_not_depend_on_the_unit_of_features() -> None:
     np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-3)
 
 
-def test_out_of_fold_probabilities_do_not_know_the_labels_of_their_fold() -> None:
+def test_the_weights_of_a_fold_do_not_know_its_labels() -> None:
     rng = np.random.default_rng(5)
     features, offsets = random_features(rng, 60, zeros=0.5), np.arange(0, 61, 4)
     labels = rng.integers(-1, 2, 60).astype(np.int32)
-    folds = folds_of(offsets, labels, 0)
-    own = folds == 1
-    other = np.where(own & (labels >= 0), 1 - labels, labels).astype(np.int32)
-    before, after = (NodeModel(features, y, 2, CONTEXT).out_of_fold(folds, 1.0) for y in (labels, other))
-    np.testing.assert_array_equal(before[own], after[own])
-    assert np.abs(before[~own] - after[~own]).max() > 1e-3
+    folds, of_graphs = folds_of(offsets, labels, 0)
+    assert of_graphs
+    other = np.where((folds == 1) & (labels >= 0), 1 - labels, labels).astype(np.int32)
+    before, after = (NodeModel(features, y, 2, CONTEXT).fold_weights(folds, 1.0) for y in (labels, other))
+    assert len(before) == 5
+    for fold, (one, two) in enumerate(zip(before, after, strict=True)):
+        assert np.array_equal(one, two) == (fold == 1)
 
 
 def test_folds_are_of_whole_graphs_or_of_labelled_nodes() -> None:
     rng = np.random.default_rng(6)
     offsets, labels = np.arange(0, 81, 4), rng.integers(-1, 3, 80).astype(np.int32)
-    by_graph = folds_of(offsets, labels, 0).reshape(20, 4)
+    folds, of_graphs = folds_of(offsets, labels, 0)
+    by_graph = folds.reshape(20, 4)
+    assert of_graphs
     assert (by_graph == by_graph[:, :1]).all()
     assert np.bincount(by_graph[:, 0]).tolist() == [4] * 5
-    by_node = folds_of(np.array([0, 40, 80]), labels, 0)
+    by_node, of_graphs = folds_of(np.array([0, 40, 80]), labels, 0)
+    assert not of_graphs
     for y in range(3):
         counts = np.bincount(by_node[labels == y], minlength=5)
         assert counts.max() - counts.min() <= 1
-    few = folds_of(np.array([0, 4]), np.array([-1, 1, -1, 0]), 0)
+    few = folds_of(np.array([0, 4]), np.array([-1, 1, -1, 0]), 0)[0]
     assert sorted(few[[1, 3]].tolist()) == [0, 1]
+
+
+def test_features_that_are_constant_or_zero_need_no_prior() -> None:
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 2, 60).astype(np.int32)
+    vectors = np.stack([np.full(60, 0.1), np.zeros(60), y + rng.normal(size=60)], axis=1).astype(np.float32)
+    nothing = np.zeros(61, np.int64), np.zeros(0, np.int32)
+    one, all_three = (NodeFeatures(nothing, None, 0, np.ascontiguousarray(own)) for own in (vectors[:, 2:], vectors))
+    found = [
+        model.log_probs(model.fit(y >= 0, 0.0, ""))
+        for model in (NodeModel(own, y, 2, CONTEXT) for own in (one, all_three))
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-2, atol=1e-2)
 
 
 # -- edges -------------------------------------------------------------------------------------------------------------
@@ -177,17 +195,16 @@ def random_edges(rng: np.random.Generator, k: int, *, symmetric: bool, width: in
     attributes = None if width is None else rng.normal(size=(len(pairs), width)).astype(np.float32)
     left, right = np.ascontiguousarray(pairs.T, np.int32)
     edges = EdgeSet(np.array([0, len(pairs)]), left, right, attributes, type="t", symmetric=symmetric)
-    corpus = Corpus((), np.array([0, n]), edges=(edges,))
     scores = rng.normal(size=(n, k)) + (labels[:, None] == np.arange(k))
     log_probs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-    return TypedEdges.of(corpus, labels, k)[0], log_probs.astype(np.float32)
+    return TypedEdges.of((edges,), np.array([0, n]), labels, k)[0], log_probs.astype(np.float32)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_edges_with_features_are_fitted_to_the_minimum_of_their_loss(symmetric: bool) -> None:
     rng, k = np.random.default_rng([7, symmetric]), 3
     own, log_probs = random_edges(rng, k, symmetric=symmetric, width=2)
-    columns = pair_columns(k, symmetric=symmetric, tied=False)
+    columns = pair_columns(k, symmetric=symmetric)
     (found,) = fit_edges([own], log_probs, 1.0, CONTEXT)
     if symmetric:
         np.testing.assert_array_equal(found.table, found.table.T)
@@ -235,12 +252,11 @@ def test_a_table_of_rates_expects_the_pairs_of_labels_that_are_there(symmetric: 
     assert np.abs(observed - expected(np.zeros((k, k)))).max() > 0.05 * len(ends)
 
 
-def test_few_edges_have_one_rate_for_equal_labels_and_one_for_others() -> None:
+def test_few_edges_tell_only_equal_labels_from_others() -> None:
     rng, k = np.random.default_rng(9), 4
     own, log_probs = random_edges(rng, k, symmetric=False, width=None)
-    few = replace(own, labelled=own.labelled[:20])
-    (found,) = fit_edges([few], log_probs, 1.0, CONTEXT)
-    assert len(set(found.table.diagonal().tolist())) == 1
-    assert len(set(found.table.ravel().tolist())) == 2
-    (none,) = fit_edges([replace(own, labelled=own.labelled[:0])], log_probs, 1.0, CONTEXT)
-    assert not none.table.any()
+    for some in (own.labelled[:20], own.labelled[:0]):
+        (found,) = fit_edges([replace(own, labelled=some)], log_probs, 1.0, CONTEXT)
+        np.testing.assert_array_equal(found.table, np.eye(k))  # the exponent is then the score
+    (found,) = fit_edges([own], log_probs, 1.0, CONTEXT)
+    assert len(set(found.table.ravel().tolist())) == k * k

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
-from corate.features.vocabulary import Vocabulary
 from corate.model.graph_scores import EdgeTable, NodeFeatures
-from corate.training.graphs import GraphTraining, Joint
+from corate.training.graph_joint import Joint
+from corate.training.graphs import GraphTraining
 from corate.training.source import RunContext
 from reference.labelled_graphs import Enumerated, Graph, Type, random_graph, random_types
 from reference.log_linear import Regression, differences
@@ -54,7 +54,8 @@ class Problem:
         features = NodeFeatures(rows, None, 3, corpus.vectors)
         if given:
             features = NodeFeatures((np.zeros(n + 1, np.int64), rows[1][:0]), None, 0, log_probs.astype(np.float32))
-        return cls(graphs, types, GraphTraining(corpus, features, labels, k, RunContext()), k)
+        training = GraphTraining(corpus.offsets, corpus.edges, features, labels, k, RunContext(), given)
+        return cls(graphs, types, training, k)
 
     @cached_property
     def nodes(self) -> Regression:
@@ -98,12 +99,12 @@ class Problem:
         return total
 
 
-def penalty(joint: Joint, problem: Problem, c2: float, edge_c2: float) -> NDArray:
+def penalty(problem: Problem, c2: float, edge_c2: float, bias_c2: float) -> NDArray:
     """The prior's weight of each weight, by its definition: c2 times the mean square where a feature is not 0."""
     design = problem.nodes.design
     squares = (design**2).sum(axis=0) / np.maximum((design != 0).sum(axis=0), 1)
-    precision = [np.repeat(np.append(c2 * squares[:-1], 0.0), problem.k)]
-    for own, edges in zip(problem.types, problem.training.corpus.edges or (), strict=True):
+    precision = [np.repeat(np.append(c2 * squares[:-1], bias_c2), problem.k)]
+    for own, edges in zip(problem.types, problem.training.edges, strict=True):
         z = np.zeros((0, 0)) if edges.attributes is None else edges.attributes.astype(np.float64)
         squares = (z**2).sum(axis=0) / np.maximum((z != 0).sum(axis=0), 1)
         pairs = problem.k * (problem.k + 1) // 2 if own.symmetric else problem.k**2
@@ -116,10 +117,10 @@ def penalty(joint: Joint, problem: Problem, c2: float, edge_c2: float) -> NDArra
 @pytest.mark.parametrize("seed", range(8))
 def test_the_joint_likelihood_and_its_gradient_equal_enumeration(seed: int, share: float, given: bool) -> None:
     problem = Problem.random(seed, share=share, given=given)
-    joint = Joint(problem.training, 0.7, problem.training.labels)
+    joint = Joint(problem.training, 0.7, 0.4, bias_c2=0.2)
     rng = np.random.default_rng([6, seed])
     weights = rng.normal(0, 0.7, len(joint.scale))
-    precision, center = penalty(joint, problem, 0.7, 1.0), np.zeros(len(weights))
+    precision, center = penalty(problem, 0.7, 0.4, 0.2), np.zeros(len(weights))
     center[: len(joint.center)] = joint.center
 
     def value(free: NDArray) -> float:
@@ -138,7 +139,7 @@ def test_the_joint_likelihood_and_its_gradient_equal_enumeration(seed: int, shar
 def test_weights_and_tables_are_the_same_after_a_round_trip() -> None:
     for seed in range(6):
         problem = Problem.random(seed, share=0.8)
-        joint = Joint(problem.training, 1.0, problem.training.labels)
+        joint = Joint(problem.training, 1.0, 1.0)
         weights = np.random.default_rng(seed).normal(size=len(joint.scale)).astype(np.float32).astype(np.float64)
         nodes, tables = joint.parts(weights * joint.scale)
         np.testing.assert_allclose(joint.vector(nodes, tables), weights * joint.scale, rtol=1e-6)
