@@ -50,6 +50,8 @@ TRIAL_NODES = 20_000
 MEMORY = 1 << 20
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
+#: The least factor of the prior in joint training.
+LEAST_PRIOR = 1e-3
 #: Probabilities to these powers are compared when rounds are: the labels count, and not how sure they are.
 TEMPERATURES = (0.25, 0.4, 0.6, 0.8, 1.0)
 
@@ -383,17 +385,13 @@ class GraphTraining:
             return found.weights, found.tables, {"iterations": 0}
         part = replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
         tables = fit_edges(part.types, found.out_of_fold, found.edge_c2, self.context)
-        learner = Joint(learn, found.c2, found.edge_c2)
-        start = learner.vector(found.without_first, with_exponents(tables, found.exponents))
-        losses, best = learner.measured(start, loss)
-        tried = int(np.argmin(losses)) * STEP
-        record = {"iterations": tried, "held_out": {"before": losses[0], "after": min(losses)}}
-        if tried == 0:
+        before = with_exponents(tables, found.exponents)
+        reached, record = _gained(learn, found, before, loss)
+        if reached is None:
             return found.weights, found.tables, record
-        joint = Joint(self, found.c2, found.edge_c2)
-        begin = joint.vector(*learner.parts(best))
-        reached = joint.minimised(begin, "polishing", max(STEP, tried // 3))
-        return (*joint.parts(reached.weights), record)
+        joint = Joint(self, found.c2 * record["prior"], found.edge_c2 * record["prior"])
+        final = joint.minimised(joint.vector(*reached), "polishing", max(STEP, record["iterations"] // 3))
+        return (*joint.parts(final.weights), record)
 
     def _trial(self, found: Separated) -> tuple[GraphTraining | None, Callable[[Sequence[F64]], float] | None]:
         """A training without the labels of the first fold, and the loss of weights on nodes of that fold."""
@@ -418,3 +416,24 @@ class GraphTraining:
             return loss_of(np.log(np.maximum(test.answered(field), 1e-12)), test.labels, held_out)
 
         return learn, loss
+
+
+def _gained(
+    learn: GraphTraining, found: Separated, tables: list[EdgeTable], loss: Callable[[Sequence[F64]], float]
+) -> tuple[tuple[F64, list[EdgeTable]] | None, dict[str, Any]]:
+    """The factors of joint training with the smallest loss, None if none gains, and a record.
+
+    The prior gets weaker as long as that helps. Each training begins with the factors of the one before.
+    """
+    factors, reached, prior, iterations = (found.without_first, tables), None, 1.0, 0
+    best = first = float("inf")
+    while True:
+        joint = Joint(learn, found.c2 * prior, found.edge_c2 * prior)
+        losses, vector = joint.measured(joint.vector(*factors), loss)
+        first = min(first, losses[0])
+        if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
+            break
+        best, factors = min(losses), joint.parts(vector)
+        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / 4
+    record = {"iterations": iterations, "prior": 4 * prior, "held_out": {"before": first, "after": best}}
+    return reached, record if reached else {"iterations": 0, "held_out": {"before": first}}
