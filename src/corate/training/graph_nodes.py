@@ -134,7 +134,7 @@ class NodeModel:
         mean, variance, _ = self._moments
         spread = np.where(variance > 1e-6 * mean**2, variance, mean**2)  # a constant is like the bias
         curvature = spread * each + precision[:-1]
-        return np.sqrt(np.where(curvature > 0, curvature, 1.0))
+        return np.sqrt(np.asarray(np.where(curvature > 0, curvature, 1.0), np.float64))
 
     def fit(self, nodes: NDArray[np.bool_], c2: float, stage: str, start: F64 | None = None) -> F64:
         """The weights, ``(features + 1) * K``, fitted to some nodes. ``start`` are weights to begin with."""

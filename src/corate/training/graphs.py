@@ -12,6 +12,7 @@ many iterations as held-out nodes gain, and for none if they do not gain. `stand
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -72,6 +73,7 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     if method.name == "standard":
         weights, tables, record = training.standard(1.0 if c2 is None else c2, method.iterations)
     else:
+        _warn_of_unlabelled(training.types)
         found = training.separate(c2)
         weights, tables, record = found.weights, found.tables, found.record(training)
         if method.name == "polish":
@@ -79,6 +81,18 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     model = _model(source, features, weights, tables, given=given)
     facts = {"nodes": "given" if given else "features", "types": [own.type for own in tables]}
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // n_labels)
+
+
+def _warn_of_unlabelled(types: Sequence[TypedEdges]) -> None:
+    """Warn of types of which no edge has known labels at both ends: their scores cannot be estimated on their own."""
+    for own in types:
+        if len(own.ends) and not len(own.labelled):
+            learned = "only a rate of equal labels" if own.plain else "nothing"
+            warnings.warn(
+                f"no edge of the type {own.edges.type!r} has known labels at both ends, so {learned} is learned for "
+                "it; label more neighbours, or use the method 'standard'",
+                stacklevel=6,
+            )
 
 
 def _strength(method: Any) -> float | None:
