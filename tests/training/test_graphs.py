@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import corate
+from corate import Constraints, Tagger
 from corate.corpus import Corpus
+from corate.errors import ConfigError, DataError, ModelError
 from corate.model.graph_scores import EdgeTable, NodeFeatures
 from corate.training.graph_joint import Joint
 from corate.training.graphs import GraphTraining
@@ -148,3 +152,262 @@ def test_weights_and_tables_are_the_same_after_a_round_trip() -> None:
             assert isinstance(own, EdgeTable)
             np.testing.assert_allclose(own.table, scores[own.type][-1], rtol=1e-6)
             np.testing.assert_allclose(own.weights, scores[own.type][:-1], rtol=1e-6)
+
+
+# -- chains ------------------------------------------------------------------------------------------------------------
+
+
+def chains(rng: np.random.Generator, k: int) -> tuple[list[list[list[str]]], list[list[str]]]:
+    """Sentences of one named feature a token, and their labels. Each feature occurs with each label."""
+    turn = np.roll([0.7, 0.2, 0.1] + [0.0] * (k - 3), 1)
+    features = [[["w0"]] * k]
+    labels = [list("ABCD"[:k])]
+    for own in range(1, 3 * k):
+        features.append([[f"w{own}"]] * k)
+        labels.append(list("ABCD"[:k]))
+    for _ in range(40):
+        y = [int(rng.integers(k))]
+        for _ in range(int(rng.integers(7))):
+            y.append(int(rng.choice(k, p=np.roll(turn, y[-1]))))
+        own = [int(rng.integers(3)) + 3 * tag if rng.random() < 0.7 else int(rng.integers(3 * k)) for tag in y]
+        features.append([[f"w{i}"] for i in own])
+        labels.append(["ABCD"[tag] for tag in y])
+    return features, labels
+
+
+@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("c2", [0.1, 1.0])
+def test_a_chain_with_written_edges_is_trained_as_sentences_are(k: int, c2: float) -> None:
+    """Of the same likelihood and the same prior: the weight of all squares."""
+    features, labels = chains(np.random.default_rng([9, k]), k)
+    edges = [np.stack([np.arange(len(y) - 1), np.arange(1, len(y))], axis=1) for y in labels]
+    graphs = Corpus.from_graphs(features, labels, edges=edges)
+    options = {"c2": c2, "iterations": 2000}
+    of_graphs = corate.train(graphs, "standard", **options)
+    whole = {"order": 1, "all_labels": True, "boundaries": False}
+    of_sentences = corate.train(Corpus.from_features(features, labels), "standard", **options, **whole)
+    assert of_graphs.labels == of_sentences.labels
+    assert of_graphs.tag_all(graphs) == of_sentences.tag_all(features)
+    sentences = of_sentences.lattice(features)
+    np.testing.assert_allclose(
+        of_graphs.graph_lattice(graphs).label_marginals().ravel(), sentences.marginals()[1], atol=2e-3
+    )
+    np.testing.assert_allclose(
+        of_graphs.model.graph.edges[0].table, of_sentences.model.edges.dense()[:k, :k], atol=1e-2
+    )
+    np.testing.assert_allclose(of_graphs.model.bias, of_sentences.model.bias, atol=1e-2)
+
+
+# -- what training reads -----------------------------------------------------------------------------------------------
+
+METHODS = ("separate", "standard", "polish")
+
+
+def network(seed: int = 0, n: int = 80, share: float = 1.0, **options: object) -> tuple[Corpus, NDArray]:
+    """One graph with two types of edges, whose ends often have equal labels, and all labels of its nodes."""
+    rng = np.random.default_rng([11, seed])
+    y = rng.integers(3, size=n)
+    x = np.eye(3)[y] + rng.normal(0, 0.8, (n, 3))
+    every = np.array([(a, b) for a in range(n) for b in range(a) if abs(a - b) < 9])
+    keep = rng.random(len(every)) < np.where(y[every[:, 0]] == y[every[:, 1]], 0.3, 0.05)
+    near = every[keep]
+    hidden = rng.random(n) >= share
+    names = np.array(["a", "b", "c"], object)[y]
+    given = {"edges": {"near": near, "next": np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)}}
+    return Corpus.from_graphs(x, np.where(hidden, None, names).tolist(), **{**given, **options}), names
+
+
+def arrays_of(tagger: Tagger) -> list[NDArray]:
+    graph = tagger.model.graph
+    assert graph is not None
+    return [tagger.model.bias, tagger.model.weights.scores, graph.vectors, *(own.table for own in graph.edges)]
+
+
+def same(one: Tagger, two: Tagger) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(arrays_of(one), arrays_of(two), strict=True))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_gives_the_same_bytes_again_and_with_any_threads(method: str) -> None:
+    corpus, _ = network(share=0.5, symmetric={"near"})
+    one = corate.train(corpus, method, seed=3)
+    assert same(one, corate.train(corpus, method, seed=3))
+    assert same(one, corate.train(corpus, method, seed=3, threads=2))
+
+
+def test_the_seed_draws_the_folds() -> None:
+    corpus, _ = network()
+    assert not same(corate.train(corpus, "polish", seed=1), corate.train(corpus, "polish", seed=2))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_answers_do_not_read_the_labels_of_the_corpus(method: str) -> None:
+    """Nor does training read a label that is not known: it is not in the corpus."""
+    corpus, names = network(share=0.5)
+    tagger = corate.train(corpus, method)
+    other = np.random.default_rng(1).permutation(names).tolist()
+    bare = replace(corpus, labels=None)
+    turned = [Corpus.from_graphs(corpus.vectors, y, edges={}).labels for y in (other, names.tolist(), [None] * 80)]
+    best = tagger.tag(bare)
+    for labels in turned:
+        graph = replace(corpus, labels=labels)
+        assert tagger.tag(graph) == best
+        assert tagger.tag_all(graph) == [best]
+        assert tagger.tag_corpus(graph).values() == best
+        assert tagger.lattice(graph).tag() == [best]
+        assert tagger.marginals(graph) == tagger.marginals(bare)
+    report = corate.evaluate(tagger, replace(corpus, labels=turned[0]))
+    assert report.accuracy == np.mean([a == b for a, b in zip(best, other, strict=True)])
+    assert corate.evaluate(tagger, replace(corpus, labels=turned[1])).accuracy > 0.6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_label_that_no_known_node_has_is_not_a_label_of_the_model(method: str) -> None:
+    """A part of a corpus has the table of labels of the whole corpus, and training must not see it."""
+    (train, _), (test, names) = network(0), network(1)
+    renamed = ["only in the test part" if name == "a" else str(name) for name in names]
+    test = replace(test, labels=Corpus.from_graphs(test.vectors, renamed, edges={}).labels)
+    part = Corpus.joined([train, test])[0]
+    tagger = corate.train(part, method)
+    assert "only in the test part" in part.labels.strings.to_list()
+    assert sorted(tagger.labels) == ["a", "b", "c"]
+    assert tagger.tag(test) == corate.train(train, method).tag(test)
+
+
+def test_known_labels_enter_by_constraints() -> None:
+    corpus, names = network(share=0.5)
+    tagger = corate.train(corpus, "separate")
+    known = {i: name for i, name in enumerate(corpus.labels_of(0)) if name is not None}
+    found = tagger.tag(corpus, constraints=Constraints(labels=known))
+    assert [found[i] for i in known] == list(known.values())
+    free = [i for i in range(80) if i not in known]
+    alone = tagger.tag(corpus)
+    right = [np.mean([labels[i] == names[i] for i in free]) for labels in (found, alone)]
+    assert right[0] >= right[1]
+
+
+def test_edges_help_where_neighbours_have_equal_labels() -> None:
+    (train, _), (test, names) = network(2, 300), network(3, 300)
+    bare = [replace(corpus, edges=()) for corpus in (train, test)]
+    alone = np.mean(np.array(corate.train(bare[0], "separate").tag(bare[1])) == names)
+    for method in METHODS:
+        tagger = corate.train(train, method)
+        assert np.mean(np.array(tagger.tag(test)) == names) > alone + 0.05
+        rates = tagger.edge_rates("near")
+        assert min(rates[y, y] for y in "abc") > max(rate for (y, z), rate in rates.items() if y != z)
+
+
+# -- what training refuses ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_without_known_labels_is_refused(method: str) -> None:
+    corpus, _ = network(share=0.0)
+    with pytest.raises(DataError, match=r"every label is unknown .*; label some nodes"):
+        corate.train(corpus, method)
+    with pytest.raises(DataError, match="the nodes have no labels; give them to from_graphs as y"):
+        corate.train(replace(corpus, labels=None), method)
+    with pytest.raises(DataError, match="the corpus has no graphs"):
+        corate.train(Corpus.from_graphs([], edges=[]), method)
+    with pytest.raises(DataError, match="graph 0: the label of node 1 is empty"):
+        corate.train(Corpus.from_graphs([["x"], ["x"]], ["a", ""], edges={}), method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_single_known_label_is_the_answer_everywhere(method: str) -> None:
+    corpus, _ = network()
+    one = replace(corpus, labels=Corpus.from_graphs(corpus.vectors, ["a"] + [None] * 79, edges={}).labels)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no edge of the type")
+        tagger = corate.train(one, method)
+    assert tagger.labels == ["a"]
+    assert tagger.tag(corpus) == ["a"] * 80
+    assert tagger.confidence(corpus) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fewer_graphs_than_folds_and_fewer_known_labels_are_enough(method: str) -> None:
+    corpora = [network(seed, 20)[0] for seed in (1, 2, 3)]
+    tagger = corate.train(Corpus.joined(corpora), method)
+    assert sorted(tagger.labels) == ["a", "b", "c"]
+    few = ["a", "b", "c", *[None] * 17]
+    labels = Corpus.from_graphs(corpora[0].vectors, few, edges={}).labels
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no edge of the type")
+        tagger = corate.train(replace(corpora[0], labels=labels), method)
+    assert len(tagger.tag(corpora[1])) == 20
+
+
+@pytest.mark.parametrize("method", ["separate", "polish"])
+def test_a_type_without_an_edge_between_labelled_nodes_is_named(method: str) -> None:
+    rng = np.random.default_rng(12)
+    y = [name if i % 2 else None for i, name in enumerate(rng.choice(["a", "b"], 40).tolist())]
+    pairs = {"next": np.stack([np.arange(39), np.arange(1, 40)], axis=1), "over": np.array([[1, 3], [3, 5]])}
+    x = rng.normal(size=(40, 2))
+    with pytest.warns(UserWarning, match="no edge of the type 'next' has known labels at both ends") as warned:
+        tagger = corate.train(Corpus.from_graphs(x, y, edges=pairs), method)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    assert {own.type for own in tagger.model.graph.edges} == {"next", "over"}
+    with pytest.warns(UserWarning, match="'next' .*, so nothing is learned for it; .* use the method 'standard'"):
+        corate.train(Corpus.from_graphs(x, y, edges=pairs, edge_features={"next": np.ones((39, 1))}), method)
+
+
+def test_log_probabilities_of_nodes_must_be_finite_and_of_the_labels() -> None:
+    good = np.log(np.full((4, 2), 0.5))
+    pairs, y = np.array([[0, 1], [1, 2], [2, 3]]), ["a", "b", "a", "b"]
+    for value in (np.nan, np.inf, -np.inf):
+        bad = good.copy()
+        bad[2, 1] = value
+        with pytest.raises(DataError, match=f"node 2: a log-probability is {value}; give no label the probability 0"):
+            Corpus.from_graphs(None, y, edges=pairs, node_log_probs=bad)
+    tagger = corate.train(Corpus.from_graphs(None, y, edges=pairs, node_log_probs=good), "separate")
+    with pytest.raises(DataError, match="log-probabilities of 2 labels for each node; there are none"):
+        tagger.tag(Corpus.from_graphs(np.ones((4, 2)), edges=pairs))
+    with pytest.raises(DataError, match="log-probabilities of 2 labels for each node; there are those of 3"):
+        tagger.tag(Corpus.from_graphs(None, edges=pairs, node_log_probs=np.log(np.full((4, 3), 1 / 3))))
+
+
+def test_nodes_without_features_are_refused() -> None:
+    with pytest.raises(DataError, match="the nodes have no features; give columns, features, vectors or"):
+        corate.train(Corpus.from_graphs(None, ["a", "b"], edges=np.array([[0, 1]])))
+
+
+def test_models_of_sentences_and_of_graphs_refuse_the_data_of_each_other() -> None:
+    graphs, _ = network()
+    sentences = Corpus.from_sentences([[("the", "D"), ("dog", "N")], [("a", "D")]])
+    of_graphs, of_sentences = corate.train(graphs, "separate"), corate.train(sentences)
+    for ask in (of_sentences.tag_all, of_sentences.tag_corpus, of_sentences.lattice):
+        with pytest.raises(DataError, match="trained on sentences, so it does not see the edges of graphs"):
+            ask(graphs)
+    with pytest.raises(DataError, match="a sentence must be a list of tokens, not a Corpus"):
+        of_sentences.tag(graphs)
+    with pytest.raises(DataError, match="trained on sentences"):
+        corate.evaluate(of_sentences, graphs)
+    with pytest.raises(ModelError, match="labels sentences, which have no typed edges; use pair_marginals"):
+        of_sentences.edge_marginals(graphs, "near")
+    for ask in (of_graphs.tag_all, of_graphs.tag_corpus, of_graphs.lattice):
+        with pytest.raises(DataError, match="labels the nodes of graphs, and this is a corpus of sentences"):
+            ask(sentences)
+        with pytest.raises(DataError, match="labels the nodes of graphs, and this is a list"):
+            ask([["the", "dog"]])
+    with pytest.raises(DataError, match="labels the nodes of graphs"):
+        corate.evaluate(of_graphs, sentences)
+    with pytest.raises(DataError, match="no edges of the type 'far'; its types are"):
+        of_graphs.edge_rates("far")
+
+
+@pytest.mark.parametrize("method", ["empirical", "memm", "perceptron", "piecewise"])
+def test_methods_for_sentences_are_refused(method: str) -> None:
+    with pytest.raises(ConfigError, match=f"the method '{method}' labels sentences, and the corpus has graphs"):
+        corate.train(network()[0], method)
+
+
+@pytest.mark.parametrize("method", ["standard", "polish"])
+def test_features_that_are_always_zero_need_no_prior(method: str) -> None:
+    corpus, names = network()
+    more = np.concatenate([corpus.vectors, np.zeros((80, 1)), np.ones((80, 1))], axis=1).astype(np.float32)
+    wide = replace(corpus, vectors=more)
+    tagger = corate.train(wide, method, c2=0.0)
+    assert tagger.record["c2"] == 0.0
+    assert np.mean(np.array(tagger.tag(wide)) == names) > 0.7
