@@ -305,7 +305,7 @@ def test_training_without_known_labels_is_refused(method: str) -> None:
     corpus, _ = network(share=0.0)
     with pytest.raises(DataError, match=r"every label is unknown .*; label some nodes"):
         corate.train(corpus, method)
-    with pytest.raises(DataError, match="the nodes have no labels; give them to from_graphs as y"):
+    with pytest.raises(DataError, match=r"the nodes have no labels; give them to Corpus\.from_graphs as y"):
         corate.train(replace(corpus, labels=None), method)
     with pytest.raises(DataError, match="the corpus has no graphs"):
         corate.train(Corpus.from_graphs([], edges=[]), method)

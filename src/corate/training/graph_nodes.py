@@ -134,7 +134,7 @@ class NodeModel:
         mean, variance, _ = self._moments
         spread = np.where(variance > 1e-6 * mean**2, variance, mean**2)  # a constant is like the bias
         curvature = spread * each + precision[:-1]
-        return np.sqrt(np.asarray(np.where(curvature > 0, curvature, 1.0), np.float64))
+        return np.sqrt(np.where(curvature > 0, curvature, 1.0))
 
     def fit(self, nodes: NDArray[np.bool_], c2: float, stage: str, start: F64 | None = None) -> F64:
         """The weights, ``(features + 1) * K``, fitted to some nodes. ``start`` are weights to begin with."""
@@ -166,7 +166,7 @@ class NodeModel:
     def refitted(self, targets: F64, counts: F64, c2: float, start: F64) -> F64:
         """The weights fitted to probabilities of labels, where each node counts so many times; from start weights."""
         each, of_features = float(counts.sum()) / self.n_labels, self.precision(c2)
-        scale = np.repeat(np.append(self.scale(each, of_features), np.sqrt(each)), self.n_labels)
+        scale: F64 = np.repeat(np.append(self.scale(each, of_features), np.sqrt(each)), self.n_labels)
         precision = np.repeat(of_features, self.n_labels)
 
         def objective(given: F64) -> tuple[float, F64]:
