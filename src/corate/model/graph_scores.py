@@ -171,7 +171,7 @@ class GraphField:
         for edges, own in zip(sets, scores, strict=True):
             m = len(edges.left)
             ends.append(edges.ends(offsets))
-            one = len(own) == 1 and edges.attributes is None
+            one = len(own) == 1
             kinds.append(np.full(m, table, np.int32) if one else np.arange(table, table + m, dtype=np.int32))
             types.append((edges.type, edge, edge + m))
             edge, table = edge + m, table + len(own)

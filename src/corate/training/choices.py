@@ -438,11 +438,12 @@ def refuse_unusable_labels(source: Source, method: Method) -> None:
     names = source.names.to_list()
     if "" in names:
         sentence, token = source.first_token(names.index("")) or (None, "(unknown)")
+        place: dict[str, Any] = {"graph" if source.on_graphs else "sentence": sentence}
         raise DataError(
-            f"the label of token {token} is empty",
+            f"the label of {'node' if source.on_graphs else 'token'} {token} is empty",
             f"give it a name, or None if it is not known; a file can have a name for unknown labels, such as "
             f"{Argument('unknown', '?')}",
-            sentence=sentence,
+            **place,
         )
     if not method.learns_unknown and not source.on_graphs and not source.all_known():
         raise unknown_label_error(*(source.first_token(-1) or (0, 0)), f"the method {method.name!r}")

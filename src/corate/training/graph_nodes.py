@@ -129,12 +129,19 @@ class NodeModel:
         """The prior's weight of each feature, whatever the unit of its values. The bias has none."""
         return np.append(c2 * np.maximum(self._moments[2], 1e-12), 0.0)
 
+    def scale(self, each: float, precision: F64) -> F64:
+        """The root of the curvature of each feature, roughly, for so many nodes of a label; 1 if it is always 0."""
+        mean, variance, _ = self._moments
+        spread = np.where(variance > 1e-6 * mean**2, variance, mean**2)  # a constant is like the bias
+        curvature = spread * each + precision[:-1]
+        return np.sqrt(np.where(curvature > 0, curvature, 1.0))
+
     def fit(self, nodes: NDArray[np.bool_], c2: float, stage: str, start: F64 | None = None) -> F64:
         """The weights, ``(features + 1) * K``, fitted to some nodes. ``start`` are weights to begin with."""
         gold = np.where(nodes, self.labels, -1).astype(np.int32)
-        mean, variance, _ = self._moments
+        mean = self._moments[0]
         each, precision = int((gold >= 0).sum()) / self.n_labels, self.precision(c2)
-        scale = np.sqrt(variance * each + precision[:-1])[:, None]
+        scale = self.scale(each, precision)[:, None]
         whole = np.sqrt(max(each, 1.0))
 
         def weights(given: F64) -> F64:
@@ -158,10 +165,9 @@ class NodeModel:
 
     def refitted(self, targets: F64, counts: F64, c2: float, start: F64) -> F64:
         """The weights fitted to probabilities of labels, where each node counts so many times; from start weights."""
-        precision = np.repeat(self.precision(c2), self.n_labels)
-        _, variance, _ = self._moments
-        curvature = np.repeat(np.append(variance, 1.0) * counts.sum() / self.n_labels, self.n_labels)
-        scale = np.sqrt(curvature + precision)
+        each, of_features = float(counts.sum()) / self.n_labels, self.precision(c2)
+        scale: F64 = np.repeat(np.append(self.scale(each, of_features), np.sqrt(each)), self.n_labels)
+        precision = np.repeat(of_features, self.n_labels)
 
         def objective(given: F64) -> tuple[float, F64]:
             weights = given / scale

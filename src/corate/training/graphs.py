@@ -12,6 +12,7 @@ many iterations as held-out nodes gain, and for none if they do not gain. `stand
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from corate.features.vocabulary import Vocabulary, template_rows
 from corate.inference.fields import FieldPlan
 from corate.model.chain import ChainModel
 from corate.model.graph_scores import EdgeTable, GraphField, GraphScores, NodeFeatures, given_scores, joined_features
+from corate.optimize.penalty import L2
 from corate.rows import SparseRows, offsets_of, take_rows
 from corate.training.graph_edges import (
     TypedEdges,
@@ -67,10 +69,11 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     training = GraphTraining(
         corpus.offsets, corpus.edges or (), features, source.ids.astype(np.int32), n_labels, context, given
     )
-    c2 = method.c2 if method.has("c2") else None if method.sigma2 is None else 1 / method.sigma2
+    c2 = _strength(method)
     if method.name == "standard":
-        weights, tables, record = training.standard(0.5 if c2 is None else c2, method.iterations)
+        weights, tables, record = training.standard(1.0 if c2 is None else c2, method.iterations)
     else:
+        _warn_of_unlabelled(training.types)
         found = training.separate(c2)
         weights, tables, record = found.weights, found.tables, found.record(training)
         if method.name == "polish":
@@ -78,6 +81,25 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     model = _model(source, features, weights, tables, given=given)
     facts = {"nodes": "given" if given else "features", "types": [own.type for own in tables]}
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // n_labels)
+
+
+def _warn_of_unlabelled(types: Sequence[TypedEdges]) -> None:
+    """Warn of types of which no edge has known labels at both ends: their scores cannot be estimated on their own."""
+    for own in types:
+        if len(own.ends) and not len(own.labelled):
+            learned = "only a rate of equal labels" if own.plain else "nothing"
+            warnings.warn(
+                f"no edge of the type {own.edges.type!r} has known labels at both ends, so {learned} is learned for "
+                "it; label more neighbours, or use the method 'standard'",
+                stacklevel=6,
+            )
+
+
+def _strength(method: Any) -> float | None:
+    """What the option c2 or sigma2 says of the prior, as on sentences: its second derivative. None if it is unset."""
+    if method.has("c2"):
+        return None if method.c2 is None else L2(2.0 * method.c2).strength
+    return None if method.sigma2 is None else L2(variance=method.sigma2).strength
 
 
 def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str]) -> tuple[Vocabulary, NodeFeatures]:
@@ -136,10 +158,10 @@ class Separated:
     rounds: int = 0
 
     def record(self, training: GraphTraining) -> dict[str, Any]:
-        """What was chosen, for the record of a model."""
-        featured = {"edge_c2": self.edge_c2} if any(not own.plain for own in training.types) else {}
+        """What was chosen, for the record of a model; c2 as the option is, half of the second derivative."""
+        featured = {"edge_c2": self.edge_c2 / 2} if any(not own.plain for own in training.types) else {}
         exponents = dict(zip((own.type for own in training.edges), self.exponents, strict=True))
-        return {"c2": self.c2, **featured, "exponents": exponents, "rounds": self.rounds}
+        return {"c2": self.c2 / 2, **featured, "exponents": exponents, "rounds": self.rounds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,12 +385,12 @@ class GraphTraining:
     # -- joint training ----------------------------------------------------------------------------------------------
 
     def standard(self, c2: float, iterations: int) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
-        """Joint training from zero."""
-        joint = Joint(self, c2, c2)
+        """Joint training from zero. As on sentences, the prior is that of all weights."""
+        joint = Joint(self, c2, c2, bias_c2=c2)
         start = np.zeros(len(joint.scale))
         found = joint.minimised(start, "training", iterations, to_the_end=True)
         weights, tables = joint.parts(found.weights)
-        return weights, tables, {"c2": c2, "stopped": found.stopped}
+        return weights, tables, {"c2": c2 / 2, "stopped": found.stopped}
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""
