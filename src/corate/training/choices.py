@@ -432,7 +432,7 @@ def refuse_unusable_labels(source: Source, method: Method) -> None:
     """Raise DataError, with the place, for an empty label, and for an unknown one if the method needs every label."""
     names = source.names.to_list()
     if "" in names:
-        sentence, token = source.first_token(names.index("")) or (None, "(unknown)")
+        sentence, token = source.first_token(names.index("")) or (None, "of the data")
         raise DataError(
             f"the label of token {token} is empty",
             f"give it a name, or None if it is not known; a file can have a name for unknown labels, such as "
