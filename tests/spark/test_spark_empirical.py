@@ -95,3 +95,9 @@ def test_bad_training_rows_and_methods_are_refused(spark: SparkSession) -> None:
         corate.spark.train(bad, features=lambda tokens, i: {"w": tokens[i]})
     with pytest.raises(FeatureError, match="the pooled back-off needs features"):
         corate.spark.train(bad, backoff="pooled")
+
+
+def test_an_empty_label_is_refused(spark: SparkSession) -> None:
+    df = spark.createDataFrame([(["a", "b"], ["X", ""])], "tokens array<string>, labels array<string>")
+    with pytest.raises(Exception, match="labels has an empty label"):
+        corate.spark.train(df, "empirical", tokens="tokens", labels="labels")

@@ -437,7 +437,7 @@ def refuse_unusable_labels(source: Source, method: Method) -> None:
     """Raise DataError, with the place, for an empty label, and for an unknown one if the method needs every label."""
     names = source.names.to_list()
     if "" in names:
-        sentence, token = source.first_token(names.index("")) or (None, "(unknown)")
+        sentence, token = source.first_token(names.index("")) or (None, "of the data")
         place: dict[str, Any] = {"graph" if source.on_graphs else "sentence": sentence}
         raise DataError(
             f"the label of {'node' if source.on_graphs else 'token'} {token} is empty",
