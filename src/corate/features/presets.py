@@ -63,22 +63,31 @@ related_start(word[0])
 related_end(word[0])
 """
 
-_NER = f"""{_WINDOW}
+
+def _ner(shape_nearby: str) -> str:
+    """The templates for names, with a function for the shapes of the neighbours."""
+    return f"""{_WINDOW}
 lower(word[0])
 {_AFFIXES}
-shape(word[-1])
+{shape_nearby}(word[-1])
 shape(word[0])
-shape(word[1])
+{shape_nearby}(word[1])
 starts_upper(word[0])
 all_upper(word[0])
 has_digit(word[0])
 has_hyphen(word[0])
 """
 
-_POS_WINDOW = """
+
+_NER_POS = """
+short_shape(word[0])
+pos[-2]
 pos[-1]
 pos[0]
 pos[1]
+pos[2]
+pos[-1]|pos[0]
+pos[0]|pos[1]
 """
 
 #: The usual window for CoNLL-2000 (words and word pairs; parts of speech, their pairs and triples), and spelling.
@@ -103,12 +112,12 @@ pos[-1]|pos[0]|pos[1]
 pos[0]|pos[1]|pos[2]
 """
 
-#: The templates of each preset, and those that it adds if the corpus has parts of speech.
+#: The templates of each preset for a corpus without parts of speech, and for one with them.
 PRESETS: dict[str, tuple[str, str]] = {
-    "paper": (_PAPER, ""),
-    "pos": (_POS, ""),
-    "ner": (_NER, _POS_WINDOW),
-    "chunking": (_CHUNKING, ""),
+    "paper": (_PAPER, _PAPER),
+    "pos": (_POS, _POS),
+    "ner": (_ner("shape"), _ner("short_shape") + _NER_POS),
+    "chunking": (_CHUNKING, _CHUNKING),
 }
 
 _POS_NAMES = ("pos", "upos", "xpos", "postag")
@@ -128,7 +137,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     >>> len(preset("paper", ["word"]))
     13
     >>> [str(t) for t in preset("ner", ["token", "pos"])][-3:]
-    ['pos[-1]', 'pos[0]', 'pos[1]']
+    ['pos[2]', 'pos[-1]|pos[0]', 'pos[0]|pos[1]']
     """
     if name not in PRESETS:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
@@ -137,8 +146,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     names, pos = {"word": word_column(columns)}, pos_column(columns)
     if pos is not None:
         names["pos"] = pos
-    always, with_pos = PRESETS[name]
-    templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
+    templates = parse_list(PRESETS[name][pos is not None].splitlines())
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
             f"the preset {name!r} needs parts of speech in a column named pos, but the data has the "
