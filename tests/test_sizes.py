@@ -26,7 +26,7 @@ ROOMS = {
     "counting": 1588,
     "demo": 188,
     "evaluation": 994,
-    "features": 1206,
+    "features": 1211,
     "formats": 2468,
     "graphs": 2498,
     "inference": 623,
