@@ -26,7 +26,7 @@ ROOMS = {
     "counting": 1588,
     "demo": 188,
     "evaluation": 994,
-    "features": 1211,
+    "features": 1216,
     "formats": 2517,
     "graphs": 2498,
     "inference": 623,

@@ -33,7 +33,10 @@ def test_the_word_is_the_first_column_where_none_is_named_so():
 
 
 def test_ner_uses_parts_of_speech_where_there_are_any():
-    assert set(texts("ner", "word", "pos")) - set(texts("ner", "word")) == {"pos[-1]", "pos[0]", "pos[1]"}
+    alone, tagged = set(texts("ner", "word")), set(texts("ner", "word", "pos"))
+    assert alone - tagged == {"shape(word[-1])", "shape(word[1])"}
+    assert {"pos[-2]", "pos[0]", "pos[2]", "pos[-1]|pos[0]", "pos[0]|pos[1]"} < tagged - alone
+    assert {text for text in tagged - alone if "pos" not in text} == {f"short_shape(word[{i}])" for i in (-1, 0, 1)}
     assert "upos[0]" in texts("ner", "word", "upos")
 
 
