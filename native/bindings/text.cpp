@@ -8,13 +8,9 @@
 
 namespace {
 
-nb::tuple to_python(InternedColumn&& column) {
-    const nb::tuple table = to_python(column.strings);
-    return nb::make_tuple(to_numpy(std::move(column.ids)), table[0], table[1]);
-}
-
 nb::tuple to_python(Parsed&& parsed) {
-    const nb::object columns = list_of(parsed.columns.size(), [&](size_t c) { return to_python(std::move(parsed.columns[c])); });
+    const nb::object columns = list_of(
+        parsed.columns.size(), [&](size_t c) { return with_table(std::move(parsed.columns[c].ids), parsed.columns[c].strings); });
     return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
 }
 
