@@ -39,7 +39,7 @@ from corate.training.graph_edges import (
     with_exponents,
 )
 from corate.training.graph_joint import STEP, Joint, identity
-from corate.training.graph_nodes import MANY_NODES, NodeModel, folds_of, loss_of
+from corate.training.graph_nodes import MANY_NODES, PASSES_C2, NodeModel, folds_of, loss_of
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData
 from corate.types import F32, F64, Ids, Offsets
 
@@ -270,10 +270,14 @@ class GraphTraining:
             every = [weights]
             scores = [self.features.vectors.astype(np.float32)]
         else:
-            c2 = self.nodes.chosen_c2(self.folds) if c2 is None else c2
-            every = self.nodes.fold_weights(self.folds, c2)
-            weights = self.nodes.fit(known, c2, "fitting nodes", every[0])
-            scores = [self.nodes.log_probs(own) for own in every]
+            nodes = self.nodes
+            if nodes.in_passes:
+                c2 = PASSES_C2 if c2 is None else c2
+                nodes = nodes.with_chosen_passes(self.folds, c2)
+            c2 = nodes.chosen_c2(self.folds) if c2 is None else c2
+            every = nodes.fold_weights(self.folds, c2)
+            weights = nodes.fit(known, c2, "fitting nodes", every[0])
+            scores = [nodes.log_probs(own) for own in every]
         out_of_fold = scores[0].copy()
         for fold in range(1, len(scores)):
             out_of_fold[self.folds == fold] = scores[fold][self.folds == fold]
@@ -394,7 +398,7 @@ class GraphTraining:
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""
-        learn, loss = self._trial(found)
+        learn, loss = (None, None) if self.nodes.in_passes else self._trial(found)
         if learn is None or loss is None:
             return found.weights, found.tables, {"iterations": 0}
         part = replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
