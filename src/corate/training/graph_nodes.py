@@ -50,7 +50,7 @@ def folds_of(offsets: Offsets, labels: Ids, seed: int) -> tuple[Ids, bool]:
     """The fold of each node, and whether folds consist of whole graphs. With few graphs, they are of labelled nodes.
 
     >>> folds_of(np.array([0, 4]), np.array([0, 1, 0, 1]), seed=0)[0].tolist()
-    [0, 3, 1, 2]
+    [1, 2, 0, 3]
     """
     rng = np.random.default_rng(seed)
     known = np.flatnonzero(labels >= 0)
