@@ -40,8 +40,8 @@ CHOICE_NODES = 10_000
 #: With at most this many labelled nodes, the prior is chosen on all folds.
 FEW_NODES = 1_000
 #: With more weights than this, or more than MANY_NODES labelled nodes, they are trained in stochastic passes, of which
-#: there are MOST_PASSES at most, with this step size and weight of the prior.
-MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 12, 0.15, 0.5
+#: there are MOST_PASSES at most, with this step size and one of these weights of the prior.
+MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 12, 0.1, (0.5, 0.1)
 ITERATIONS = 60
 TOLERANCE, PERIOD = 1e-3, 4
 
@@ -192,22 +192,24 @@ class NodeModel:
             steps, decay, items, rate=RATE, threads=threads, seed=self.context.seed, averaging=True, batch=16
         )
 
-    def with_chosen_passes(self, folds: Ids, c2: float) -> NodeModel:
-        """The model with the number of passes after which the loss on the first fold no longer gets smaller."""
+    def with_chosen_passes(self, folds: Ids, c2: float | None) -> tuple[NodeModel, float]:
+        """The model with the number of passes, and the prior if none is given, of the smallest loss on the first fold."""
         known = np.flatnonzero(self.labels >= 0)
         held_out, rest = (known[own][: 2 * CHOICE_NODES] for own in (folds[known] == 0, folds[known] != 0))
+        choices = PASSES_C2 if c2 is None else (c2,)
         if not len(held_out) or not len(rest):
-            return self
-        use = np.zeros(len(folds), np.bool_)
-        use[rest] = True
-        part, losses = self.take(np.concatenate([rest, held_out])), list[float]()
-        run = part._run(np.arange(len(part.labels)) < len(rest), c2)
-        tested = np.arange(len(rest), len(part.labels))
-        while len(losses) < MOST_PASSES and (len(losses) < 2 or losses[-1] < losses[-2]):
-            run.pass_within(0.1)
-            losses.append(loss_of(part.log_probs(run.weights.astype(np.float64)), part.labels, tested))
-            self.context.progress(ProgressEvent("choosing the number of passes", len(losses) / MOST_PASSES))
-        return replace(self, passes=int(np.argmin(losses)) + 1)
+            return self, choices[0]
+        part = self.take(np.concatenate([rest, held_out]))
+        tested, found = np.arange(len(rest), len(part.labels)), list[tuple[float, int, float]]()
+        for prior in choices:
+            run, losses = part._run(np.arange(len(part.labels)) < len(rest), prior), list[float]()
+            while len(losses) < MOST_PASSES and (len(losses) < 3 or min(losses[-2:]) < min(losses[:-2])):
+                run.pass_within(0.1)
+                losses.append(loss_of(part.log_probs(run.weights.astype(np.float64)), part.labels, tested))
+                self.context.progress(ProgressEvent("choosing the number of passes", len(losses) / MOST_PASSES))
+            found.append((min(losses), int(np.argmin(losses)) + 1, prior))
+        _, passes, prior = min(found)
+        return replace(self, passes=passes), prior
 
     def take(self, nodes: NDArray[np.int64]) -> NodeModel:
         """The model of some nodes."""

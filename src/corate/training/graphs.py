@@ -39,7 +39,7 @@ from corate.training.graph_edges import (
     with_exponents,
 )
 from corate.training.graph_joint import STEP, Joint, identity
-from corate.training.graph_nodes import MANY_NODES, PASSES_C2, NodeModel, folds_of, loss_of
+from corate.training.graph_nodes import MANY_NODES, NodeModel, folds_of, loss_of
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData
 from corate.types import F32, F64, Ids, Offsets
 
@@ -51,8 +51,8 @@ TRIAL_NODES = 20_000
 MEMORY = 1 << 20
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
-#: The least factor of the prior in joint training.
-LEAST_PRIOR = 1e-3
+#: The least factor of the prior in joint training, and by how much it gets weaker at a time.
+LEAST_PRIOR, PRIOR_STEP = 1e-3, 16.0
 #: Probabilities to these powers are compared when rounds are: the labels count, and not how sure they are.
 TEMPERATURES = (0.25, 0.4, 0.6, 0.8, 1.0)
 
@@ -272,8 +272,7 @@ class GraphTraining:
         else:
             nodes = self.nodes
             if nodes.in_passes:
-                c2 = PASSES_C2 if c2 is None else c2
-                nodes = nodes.with_chosen_passes(self.folds, c2)
+                nodes, c2 = nodes.with_chosen_passes(self.folds, c2)
             c2 = nodes.chosen_c2(self.folds) if c2 is None else c2
             every = nodes.fold_weights(self.folds, c2)
             weights = nodes.fit(known, c2, "fitting nodes", every[0])
@@ -452,6 +451,6 @@ def _gained(
         if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
             break
         best, factors = min(losses), joint.parts(vector)
-        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / 4
-    record = {"iterations": iterations, "prior": 4 * prior, "held_out": {"before": first, "after": best}}
+        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / PRIOR_STEP
+    record = {"iterations": iterations, "prior": PRIOR_STEP * prior, "held_out": {"before": first, "after": best}}
     return reached, record if reached else {"iterations": 0, "held_out": {"before": first}}
