@@ -193,7 +193,7 @@ class NodeModel:
         )
 
     def with_chosen_passes(self, folds: Ids, c2: float | None) -> tuple[NodeModel, float]:
-        """The model with the number of passes, and the prior if none is given, of the smallest loss on the first fold."""
+        """The model with the number of passes, and the prior, that have the smallest loss on the first fold."""
         known = np.flatnonzero(self.labels >= 0)
         held_out, rest = (known[own][: 2 * CHOICE_NODES] for own in (folds[known] == 0, folds[known] != 0))
         choices = PASSES_C2 if c2 is None else (c2,)
