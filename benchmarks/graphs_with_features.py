@@ -26,6 +26,7 @@ from benchmarks.graph_rivals import (
     propagated,
     pystruct,
     trees,
+    true_grids,
     with_hops,
 )
 from benchmarks.graph_sets import SETS, Task, made_up, without_tree
@@ -121,7 +122,7 @@ SETTINGS = [
     Setting(
         "grids",
         (Target("separate", at_most=0.5), Target("polish")),
-        {"logistic": NODES, "logistic, with means": HOPS},
+        {"logistic": NODES, "logistic, with means": HOPS, "the true field": true_grids},
         log_loss=True,
     ),
 ]
