@@ -3,10 +3,20 @@
 `python -m benchmarks.compat`
 
 Two processes (benchmarks/compat_side.py) have the same packages, one with the original pycrfsuite and sklearn_crfsuite
-and one with Corate's (`corate.compat.install`). They take turns, round by round; a ratio is that of the medians. It
-needs packages that the extra `bench` does not have, and skips what is missing:
+and one with Corate's (`corate.compat.install`). They take turns, round by round; a ratio is that of the medians.
+
+Then fourteen clients (benchmarks/compat_clients.py) run in processes of their own, once with the original and once with
+`python -m corate.compat`. It needs packages that the group `bench` does not have, and skips what is missing:
 
     pip install usaddress probablepeople parserator nltk eli5 sklearn-crfsuite
+
+The clients may be in another environment, which `--clients` names, because some need old packages:
+
+    python -m venv build/clients
+    build/clients/bin/pip install . usaddress probablepeople parserator khmer-nltk khmercut ssg pythainlp pyvi nltk \\
+      pycrfsuite-spacing autopager formasaurus eli5 sklearn-crfsuite
+    build/clients/bin/pip install --no-deps pyidaungsu emoji fasttext-wheel
+    python -m benchmarks.compat --clients build/clients/bin/python
 """
 
 from __future__ import annotations
@@ -23,8 +33,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks import corpora
+from benchmarks import compat_clients, corpora
 from benchmarks.compat_side import SIDES, Labels
+from benchmarks.compat_texts import TEXTS
 from benchmarks.tables import Row, Table, data_folder, parser
 
 COMMAND = "python -m benchmarks.compat"
@@ -175,15 +186,67 @@ def chunk_rows(table: Table, pair: Pair, data: Path, sentences: int) -> None:
     table.add(Row(f"{name}, F1", span_f1(gold, labels), at_least=their_f1, peer=their_f1, peer_name="sklearn-crfsuite"))
 
 
+# -- clients in processes of their own --------------------------------------------------------------------------------
+
+
+def asked_client(python: str, name: str, texts: Path, *, corate: bool) -> dict[str, Any] | None:
+    """The answer of `benchmarks.compat_clients` for a client; None, with the reason printed, if it does not run."""
+    script = [*(["-m", "corate.compat"] if corate else []), compat_clients.__file__]
+    run = subprocess.run([python, *script, name, str(texts)], capture_output=True, text=True, check=False)
+    if run.returncode:
+        print(f"  {name}: {(run.stderr.strip() or 'failed').splitlines()[-1]}", flush=True)
+        return None
+    found: dict[str, Any] = json.loads(run.stdout)
+    if found["used"] != ("corate" if corate else "pycrfsuite"):
+        raise SystemExit(f"{name} used the pycrfsuite of {found['used']}")
+    return found
+
+
+def client_rows(table: Table, python: str, n: int, rounds: int) -> None:
+    """Each client: the share of texts with equal output, and the processor time of import and first output."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (_, kind, _) in compat_clients.CLIENTS.items():
+            path = Path(folder, f"{kind}.json")
+            path.write_text(json.dumps(TEXTS[kind](n), ensure_ascii=False), encoding="utf-8")
+            runs = [
+                (asked_client(python, name, path, corate=False), asked_client(python, name, path, corate=True))
+                for _ in range(rounds)
+            ]
+            pairs = [(theirs, ours) for theirs, ours in runs if theirs is not None and ours is not None]
+            if not pairs:
+                continue
+            equal = [x == y for x, y in zip(pairs[0][0]["outputs"], pairs[0][1]["outputs"], strict=True)]
+            first, rest = (
+                [statistics.median(pair[i][part] for pair in pairs) for i in (0, 1)] for part in ("first", "rest")
+            )
+            each = [1000 * seconds / max(n - 1, 1) for seconds in rest]
+            note = (
+                f"first call {first[0]:.2f} s and {first[1]:.2f} s, others {each[0]:.2f} ms and {each[1]:.2f} ms each"
+            )
+            share = 100 * sum(equal) / len(equal)
+            table.add(
+                Row(f"client {name}, same output", share, f"% of {n}", at_least=100.0, note=note, command=COMMAND)
+            )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ask both sides."""
     options = parser("compat", "Programs for python-crfsuite with Corate in its place.")
     options.add_argument("--addresses", type=int, default=10_000, help="how many made-up addresses (default: 10,000)")
     options.add_argument("--sentences", type=int, default=0, help="how many sentences of conll2000 (default: all)")
     options.add_argument("--rounds", type=int, default=5, help="how often quick measurements are taken (default: 5)")
+    options.add_argument(
+        "--clients", default=sys.executable, help="the Python that has the clients (default: this one)"
+    )
+    options.add_argument("--texts", type=int, default=300, help="how many texts each client gets (default: 300)")
+    options.add_argument("--only-clients", action="store_true", help="run only the clients in processes of their own")
     given = options.parse_args(arguments)
     data = data_folder(given.data)
     table = Table("compat", "Do programs that use python-crfsuite do the same with Corate in its place, and how fast?")
+    client_rows(table, given.clients, given.texts, given.rounds)
+    if given.only_clients:
+        table.finish()
+        return
     with ExitStack() as stack:
         sides = [stack.enter_context(Side(name)) for name in SIDES]
         pair = Pair(sides[0], sides[1], given.rounds)

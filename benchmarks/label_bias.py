@@ -29,7 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "separate, base none": {"method": "separate", "base": "none"},
     "separate, base paper": {"method": "separate", "base": "paper"},
     "separate, joint": {"method": "separate", "coupling": "joint"},
-    "empirical, paper back-off": {"method": "empirical", "ladder": "paper"},
+    "empirical, paper back-off": {"method": "empirical", "backoff": "paper"},
     "standard": {"method": "standard"},
     "piecewise": {"method": "piecewise"},
     "polish": {"method": "polish"},

@@ -120,7 +120,7 @@ def limits() -> Iterator[Row]:
     for name, held_out in (("1000-4000", "brown-file.held-out"), ("entities", "ned.testa")):
         train, test = map(read, TABLES[name])
         for what, options in (("", {}), (", without threshold and cap", UNLIMITED)):
-            tagger = trained(train, method="empirical", ladder="paper", held_out=read(held_out), **options)
+            tagger = trained(train, method="empirical", backoff="paper", held_out=read(held_out), **options)
             yield row(f"limits: empirical, {name}{what}", tagger, test)
 
 

@@ -31,8 +31,8 @@ def f32(size: int) -> np.ndarray:
 
 
 CALLS = {
-    "match_strings, known": lambda o: _native.match_strings(BLOB, o, BLOB, GOOD),
-    "match_strings, query": lambda o: _native.match_strings(BLOB, GOOD, BLOB, o),
+    "match_strings, known": lambda o: _native.match_strings((BLOB, o), (BLOB, GOOD)),
+    "match_strings, query": lambda o: _native.match_strings((BLOB, GOOD), (BLOB, o)),
     "FeatureMap.restore": lambda o: feature_map().restore([(BLOB, o)], [(BLOB[:0], GOOD[:1])], [(u64(), u64())] * 2),
     "FeatureMap.fit, strings": lambda o: feature_map().fit([(i32(0), BLOB, o)], np.array([0, 1])),
     "FeatureMap.fit, sentences": lambda o: feature_map().fit([(i32(0, 1, 0, 1), BLOB, GOOD)], o),

@@ -96,9 +96,9 @@ def test_expert_options_are_kept_in_expert_and_still_are_attributes_with_a_warni
     with pytest.warns(DeprecationWarning, match="batch is deprecated, and will be removed in version 0.4; set expert="):
         old = SequenceTagger(batch=4, passes=1)
     assert old.get_params() == estimator.get_params()
-    assert (old.batch, old.temper) == (4, None)
-    with pytest.warns(DeprecationWarning, match="temper is deprecated"):
-        assert old.set_params(temper=0.5, c2=1.0).expert == {"batch": 4, "temper": 0.5}
+    assert (old.batch, old.base_weight) == (4, None)
+    with pytest.warns(DeprecationWarning, match="base_weight is deprecated"):
+        assert old.set_params(base_weight=0.5, c2=1.0).expert == {"batch": 4, "base_weight": 0.5}
     assert (old.c2, estimator.expert) == (1.0, {"batch": 4})
     for wrong in ({"nosuch": 1}, {"sentence_weights": [1.0]}):
         with pytest.raises(TypeError, match=next(iter(wrong))):
@@ -107,11 +107,27 @@ def test_expert_options_are_kept_in_expert_and_still_are_attributes_with_a_warni
             estimator.set_params(**wrong)
 
 
+def test_former_names_of_options_still_work_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="ladder is deprecated, .* its name is backoff") as warned:
+        old = SequenceTagger("empirical", ladder="paper")
+    assert warned[0].filename == __file__
+    assert clone(old).get_params() == SequenceTagger("empirical", backoff="paper").get_params()
+    assert (old.ladder, "ladder" in old.get_params()) == ("paper", False)
+    with pytest.warns(DeprecationWarning, match="its name is backoff"):
+        assert old.set_params(ladder="default").backoff == "default"
+    with pytest.warns(DeprecationWarning, match="its name is backoff"):
+        old.ladder = "pooled"
+    assert old.backoff == "pooled"
+    pickled = SequenceTagger.__new__(SequenceTagger)
+    pickled.__setstate__({"ladder": "paper", **{k: v for k, v in old.__getstate__().items() if k != "backoff"}})
+    assert pickled.backoff == "paper"
+
+
 def test_a_pickle_with_expert_options_as_attributes_loads() -> None:
     state = SequenceTagger(passes=1).__getstate__()
     state.pop("expert")
     old = SequenceTagger.__new__(SequenceTagger)
-    old.__setstate__(state | {"batch": 4, "temper": None})
+    old.__setstate__(state | {"batch": 4, "base_weight": None})
     assert clone(old).get_params() == SequenceTagger(passes=1, expert={"batch": 4}).get_params()
 
 

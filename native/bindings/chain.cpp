@@ -4,55 +4,27 @@
 
 namespace {
 
-// Scores of label triples: (row offsets by first label, pairs of the second and third label, scores).
-using TripleArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<float>>>;
-
-std::optional<TripleScores> triples_of(const TripleArrays& arrays) {
-    if (!arrays) return std::nullopt;
-    const auto& [offsets, pairs, scores] = *arrays;
-    return TripleScores{{view(offsets), view(pairs)}, view(scores)};
-}
-
-void check_label(const Edges& edges, int32_t y) {
-    if (y < 0 || y > edges.n_labels) throw nb::index_error("label id out of range");
-}
-
 void bind_edges(nb::module_& m) {
     nb::class_<Edges>(m, "Edges", "Edge scores of a chain, dense or sparse.")
-        .def_static(
-            "dense",
-            [](const In2<float>& scores, bool local, const TripleArrays& triples) {
-                return dense_edges(view(scores), local, triples_of(triples));
-            },
-            "scores"_a, "local"_a = false, "triples"_a = nb::none())
+        .def_static("dense", &dense_edges, "scores"_a, "local"_a = false, "triples"_a = nb::none())
         .def_static(
             "sparse",
-            [](const In<int64_t>& offsets, const In<int32_t>& to, const In<float>& scores, const In<float>& row,
-               const In<float>& col, float weight, bool local, const TripleArrays& triples) {
-                return sparse_edges({view(offsets), view(to)}, view(scores), view(row), view(col), weight, local,
-                                    triples_of(triples));
+            [](const Array<int64_t>& offsets, const Array<int32_t>& to, const Array<float>& scores, const Array<float>& row,
+               const Array<float>& col, float weight, bool local, const std::optional<TripleScores>& triples) {
+                return sparse_edges({offsets, to}, scores, row, col, weight, local, triples);
             },
             "offsets"_a, "to"_a, "scores"_a, "row"_a, "col"_a, "weight"_a, "local"_a = false, "triples"_a = nb::none())
         .def(
-            "at",
-            [](const Edges& edges, int32_t y, int32_t z) {
-                check_label(edges, y);
-                check_label(edges, z);
-                return edges.at(y, z);
-            },
-            "y"_a, "z"_a)
+            "at", [](const Edges& edges, int32_t y, int32_t z) { return edges.at(edges.checked(y), edges.checked(z)); }, "y"_a,
+            "z"_a)
         .def(
             "triple",
             [](const Edges& edges, int32_t y, int32_t z, int32_t w) {
-                check_label(edges, y);
-                check_label(edges, z);
-                check_label(edges, w);
-                return edges.at(y, z, w);
+                return edges.at(edges.checked(y), edges.checked(z), edges.checked(w));
             },
             "y"_a, "z"_a, "w"_a)
         .def(
-            "without", [](const Edges& edges, const In<uint8_t>& forbidden) { return edges_without(edges, view(forbidden)); },
-            "forbidden"_a,
+            "without", &edges_without, "forbidden"_a,
             "The same edges with a score of minus infinity for some label pairs. None if that is not how they can be limited: if "
             "they are sparse, normalised locally, or have scores of label triples.")
         .def_ro("n_labels", &Edges::n_labels)
@@ -63,10 +35,9 @@ void bind_word_pairs(nb::module_& m) {
     nb::class_<WordPairsHandle>(m, "WordPairs", "The probabilities of label pairs given pairs of words.")
         .def(
             "__init__",
-            [](WordPairsHandle* self, const In<int32_t>& first, const In<int32_t>& second, const LabelCountArrays& counts,
-               const In<int32_t>& class_of, size_t n_labels) {
-                new (self) WordPairsHandle{
-                    std::make_shared<const WordPairs>(view(first), view(second), view(counts), view(class_of), n_labels)};
+            [](WordPairsHandle* self, const Array<int32_t>& first, const Array<int32_t>& second, const LabelCounts& counts,
+               const Array<int32_t>& class_of, size_t n_labels) {
+                new (self) WordPairsHandle{std::make_shared<const WordPairs>(first, second, counts, class_of, n_labels)};
             },
             "first"_a, "second"_a, "counts"_a, "class_of"_a, "n_labels"_a)
         .def(
@@ -77,7 +48,7 @@ void bind_word_pairs(nb::module_& m) {
             "first"_a, "second"_a,
             "The row of a pair, -1 if there is none. A side is 0 for the boundary, 2 w + 2 for word w, and 2 c + 1 for class c.")
         .def(
-            "rows", [](const WordPairsHandle& words) { return to_tuple(SparseRows(words.table->rows())); },
+            "rows", [](const WordPairsHandle& words) { return SparseRows(words.table->rows()); },
             "log P of label pairs: (offsets, pairs y (K + 1) + y', scores).");
 }
 
@@ -85,8 +56,8 @@ void bind_edge_features(nb::module_& m) {
     nb::class_<EdgeFeatureWeights>(m, "EdgeFeatureWeights", "The scores of edge features for label pairs y (K + 1) + y'.")
         .def(
             "__init__",
-            [](EdgeFeatureWeights* self, const In<int64_t>& offsets, const In<int32_t>& pairs, const In<float>& scores) {
-                new (self) EdgeFeatureWeights({view(offsets), view(pairs)}, view(scores));
+            [](EdgeFeatureWeights* self, const Array<int64_t>& offsets, const Array<int32_t>& pairs, const Array<float>& scores) {
+                new (self) EdgeFeatureWeights({offsets, pairs}, scores);
             },
             "offsets"_a, "pairs"_a, "scores"_a)
         .def(
@@ -98,12 +69,8 @@ void bind_edge_features(nb::module_& m) {
         .def("at", &EdgeFeatureWeights::at, "feature"_a, "pair"_a,
              "The score of a feature for a label pair. If none is stored, 0, or the floor of pairs of words.")
         .def("scaled", &EdgeFeatureWeights::scaled, "factor"_a, "The same with all scores multiplied.")
-        .def_prop_ro(
-            "forbidden",
-            [](const EdgeFeatureWeights& weights) -> std::optional<float> {
-                return weights.word_pairs.used ? std::optional(weights.word_pairs.forbidden) : std::nullopt;
-            },
-            "The edge score up to which edges are kept, if the features are pairs of words; otherwise None.");
+        .def_prop_ro("forbidden", &EdgeFeatureWeights::forbidden,
+                     "The edge score up to which edges are kept, if the features are pairs of words; otherwise None.");
 }
 
 }  // namespace
@@ -114,22 +81,19 @@ void bind_chain(nb::module_& m) {
     bind_edge_features(m);
     m.def(
         "viterbi",
-        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
-           const Edges& edges, const ExtraArrays& extra, size_t threads) {
-            const LatticeBatch lattice = lattice_of(sentences, offsets, labels, scores, edges, extra);
-            return to_tuple(unlocked([&] { return viterbi(lattice, edges, threads); }));
-        },
-        "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a = nb::none(), "threads"_a = 1,
+        [](const Array<int64_t>& sentences, const Array<int64_t>& offsets, const Array<int32_t>& labels,
+           const Array<float>& scores, const Edges& edges, const ExtraArrays& extra,
+           size_t threads) { return viterbi(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, threads); },
+        "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a = nb::none(), "threads"_a = 1, without_lock,
         "The best label of each position and the best score of each sentence.");
     m.def(
         "forward_backward",
-        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
-           const Edges& edges, const ExtraArrays& extra, bool with_pairs, size_t threads) {
-            const LatticeBatch lattice = lattice_of(sentences, offsets, labels, scores, edges, extra);
-            return to_tuple(unlocked([&] { return forward_backward(lattice, edges, with_pairs, threads); }));
+        [](const Array<int64_t>& sentences, const Array<int64_t>& offsets, const Array<int32_t>& labels,
+           const Array<float>& scores, const Edges& edges, const ExtraArrays& extra, bool with_pairs, size_t threads) {
+            return forward_backward(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, with_pairs, threads);
         },
         "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a = nb::none(), "with_pairs"_a = false,
-        "threads"_a = 1,
+        "threads"_a = 1, without_lock,
         "log Z of each sentence, P(label) of each candidate and, with with_pairs=True, P(label, label) of neighbouring "
         "candidates.");
 }

@@ -1,5 +1,4 @@
 // Binds decoding/: the engine that tags, and questions about labellings.
-
 #include "bindings/bindings.h"
 #include "bindings/feature_objects.h"
 #include "bindings/objects.h"
@@ -10,6 +9,18 @@
 #include "decoding/path_answers.h"
 #include "decoding/sentence_tagger.h"
 #include "decoding/text_tagger.h"
+
+namespace nanobind::detail {
+
+template <>  // k, scale, shift, threshold, cap
+struct type_caster<UnseenRule> : fields_caster<UnseenRule, std::vector<double>, double, double, double, size_t> {};
+template <>  // group, opens, closes, by label
+struct type_caster<SpanTables> : fields_caster<SpanTables, Array<int32_t>, Array<uint8_t>, Array<uint8_t>> {};
+template <>
+struct type_caster<BatchLattice> : result_caster<BatchLattice, &BatchLattice::offsets, &BatchLattice::labels,
+                                                 &BatchLattice::scores, &BatchLattice::edge_offsets, &BatchLattice::edge_ids> {};
+
+}  // namespace nanobind::detail
 
 namespace {
 
@@ -25,28 +36,12 @@ struct BoundEngine : Engine {
     SentenceTagger sentences;
 };
 
-using UnseenArguments = std::tuple<std::vector<double>, double, double, double, size_t>;  // k, scale, shift, threshold, cap
-
-std::optional<UnseenRule> rule_of(const std::optional<UnseenArguments>& given) {
-    if (!given) return std::nullopt;
-    const auto& [k, scale, shift, threshold, cap] = *given;
-    return UnseenRule{k, scale, shift, threshold, cap};
-}
-
-Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
-               const AttributeArrays& ready, const std::optional<CsrArrays>& more = std::nullopt) {
-    Batch batch{view(columns, sentences), view(ready), view(more)};
+// Calls ask(engine, batch, threads, session) for a batch, with a session whose memory is kept between calls.
+template <typename Ask>
+auto of_batch(BoundEngine& engine, const Batch& batch, size_t threads, Ask ask) {
     batch.check(engine);
-    return batch;
-}
-
-// Calls work(session) with a session whose memory is kept between calls.
-template <typename Work>
-auto with_session(BoundEngine& engine, Work work) {
-    return unlocked([&] {
-        Borrowed kept(engine.sentences);
-        return work(kept->session());
-    });
+    Borrowed kept(engine.sentences);
+    return ask(engine, batch, threads, kept->session());
 }
 
 // Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
@@ -96,15 +91,10 @@ nb::tuple tag_conllu(const BoundEngine& engine, nb::bytes data, const std::vecto
                      const std::string& key, size_t threads, int64_t first_line) {
     const std::string_view text = text_of(data);
     std::string out;
-    const int64_t tokens = unlocked(
-        [&] { return ConlluTagger(engine, ConlluLabels{targets, texts, key}, positions).run(text, out, first_line, threads); });
+    const int64_t tokens = unlocked([&] {
+        return ConlluTagger(engine, {targets, texts, key, engine.n_labels()}, positions).run(text, out, first_line, threads);
+    });
     return nb::make_tuple(nb::bytes(out.data(), out.size()), tokens);
-}
-
-using SpanArrays = std::tuple<In<int32_t>, In<uint8_t>, In<uint8_t>>;  // group, opens, closes, by label
-
-SpanTables spans_of(const SpanArrays& arrays) {
-    return {view(std::get<0>(arrays)), view(std::get<1>(arrays)), view(std::get<2>(arrays))};
 }
 
 // Returns a list of (labels, P) for each sentence, and log Z.
@@ -124,116 +114,94 @@ void bind_paths(nb::module_& m) {
     nb::class_<PathAnswers>(m, "Paths", "The labellings of sentences, under constraints.")
         .def(
             "__init__",
-            [](PathAnswers* self, const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels,
-               const In<float>& scores, const Edges& edges, const ExtraArrays& extra, const std::optional<In<uint8_t>>& allowed,
-               const std::optional<In<uint8_t>>& forbidden, const std::optional<SpanArrays>& blocks, size_t threads) {
-                new (self) PathAnswers(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, view(allowed),
-                                       view(forbidden), blocks ? std::optional(spans_of(*blocks)) : std::nullopt, threads);
+            [](PathAnswers* self, const Array<int64_t>& sentences, const Array<int64_t>& offsets, const Array<int32_t>& labels,
+               const Array<float>& scores, const Edges& edges, const ExtraArrays& extra,
+               const std::optional<Array<uint8_t>>& allowed, const std::optional<Array<uint8_t>>& forbidden,
+               const std::optional<SpanTables>& blocks, size_t threads) {
+                new (self) PathAnswers(lattice_of(sentences, offsets, labels, scores, edges, extra), edges, allowed, forbidden,
+                                       blocks, threads);
             },
             "sentences"_a, "offsets"_a, "labels"_a, "scores"_a, "edges"_a, "extra"_a.none(), "allowed"_a.none(),
             "forbidden"_a.none(), "blocks"_a.none(), "threads"_a, nb::keep_alive<1, 6>())
-        .def(
-            "best", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.best(); })); },
-            "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
+        .def("best", &PathAnswers::best, without_lock,
+             "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
         .def("n_best", &n_best, "n"_a, "names"_a,
              "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
-        .def(
-            "through", [](const PathAnswers& paths) { return to_numpy(unlocked([&] { return paths.through(); })); },
-            "The score of the best labelling with each candidate; -inf if there is none.")
-        .def(
-            "traces",
-            [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& tokens, const In<int64_t>& candidates) {
-                return to_tuple(unlocked([&] { return paths.traces(view(places), view(tokens), view(candidates)); }));
-            },
-            "places"_a, "tokens"_a, "candidates"_a,
-            "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")
-        .def(
-            "sums", [](const PathAnswers& paths) { return to_tuple(unlocked([&] { return paths.sums(); })); },
-            "log Z of each sentence and the entropy of its labellings.")
-        .def(
-            "marginals",
-            [](const PathAnswers& paths, bool with_pairs) {
-                return to_tuple(unlocked([&] { return paths.marginals(with_pairs); }));
-            },
-            "with_pairs"_a, "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
-        .def(
-            "span_probabilities",
-            [](const PathAnswers& paths, const In<int64_t>& places, const In<int64_t>& starts, const In<int64_t>& stops,
-               const In<int32_t>& groups, const SpanArrays& labels) {
-                const SpanTables spans = spans_of(labels);
-                return to_numpy(unlocked(
-                    [&] { return paths.span_probabilities(view(places), view(starts), view(stops), view(groups), spans); }));
-            },
-            "places"_a, "starts"_a, "stops"_a, "groups"_a, "labels"_a,
-            "The probability of each span; `places` are offsets of spans by sentence.")
-        .def(
-            "sample",
-            [](const PathAnswers& paths, size_t n, uint64_t seed) {
-                return to_numpy(unlocked([&] { return paths.sample(n, seed); }));
-            },
-            "n"_a, "seed"_a, "n labellings of each sentence, one sentence after the other.");
+        .def("through", &PathAnswers::through, without_lock,
+             "The score of the best labelling with each candidate; -inf if there is none.")
+        .def("traces", &PathAnswers::traces, "places"_a, "tokens"_a, "candidates"_a, without_lock,
+             "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")
+        .def("sums", &PathAnswers::sums, without_lock, "log Z of each sentence and the entropy of its labellings.")
+        .def("marginals", &PathAnswers::marginals, "with_pairs"_a, without_lock,
+             "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
+        .def("span_probabilities", &PathAnswers::span_probabilities, "places"_a, "starts"_a, "stops"_a, "groups"_a, "labels"_a,
+             without_lock, "The probability of each span; `places` are offsets of spans by sentence.")
+        .def("sample", &PathAnswers::sample, "n"_a, "seed"_a, without_lock,
+             "n labellings of each sentence, one sentence after the other.");
+}
+
+void make_engine(BoundEngine* self, const FeatureMap& map, const Edges& edges, const Array<float>& bias, size_t word_column,
+                 const LabelScores& rows, std::vector<int32_t> level_functions, std::vector<int64_t> level_bases,
+                 const LabelScores& linear, const LabelScores& edge_weights, int64_t first_feature, bool all_labels,
+                 bool by_features, float floor, const std::optional<UnseenRule>& unseen, const PartArrays& parts,
+                 const AttributeNames* names, nb::list labels, const std::optional<EdgeFeatureWeights>& word_pairs) {
+    if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
+        throw nb::value_error("names and features disagree");
+    const auto K = static_cast<size_t>(edges.n_labels);
+    LabelParts of_labels = parts_of(parts);
+    const size_t n_columns = K + of_labels.size();
+    const LabelPairs pairs = edges.pairs();
+    EngineData data{std::vector<float>(bias.begin(), bias.end()),
+                    word_column,
+                    copied_rows(rows, K, "back-off rows are damaged"),
+                    std::move(level_functions),
+                    std::move(level_bases),
+                    copied_rows(linear, n_columns, "weights are damaged"),
+                    copied_rows(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"),
+                    first_feature,
+                    all_labels,
+                    floor,
+                    unseen,
+                    std::move(of_labels),
+                    by_features,
+                    word_pairs ? word_pairs->words : nullptr,
+                    word_pairs ? word_pairs->word_pairs : WordPairScores{}};
+    new (self) BoundEngine(map, edges, std::move(data), names, labels);
 }
 
 void bind_tagging(nb::module_& m) {
     nb::class_<BoundEngine>(m, "Engine", "A chain model prepared for tagging.")
-        .def(
-            "__init__",
-            [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
-               const LabelScoreArrays& rows, std::vector<int32_t> level_functions, std::vector<int64_t> level_bases,
-               const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               bool by_features, float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts,
-               const AttributeNames* names, nb::list labels, const std::optional<EdgeFeatureWeights>& word_pairs) {
-                if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
-                    throw nb::value_error("names and features disagree");
-                const auto K = static_cast<size_t>(edges.n_labels);
-                LabelParts of_labels = parts_of(parts);
-                const size_t n_columns = K + of_labels.size();
-                const LabelPairs pairs = edges.pairs();
-                new (self) BoundEngine(
-                    map, edges,
-                    {std::vector<float>(bias.data(), bias.data() + bias.shape(0)), word_column,
-                     copied_rows(view(rows), K, "back-off rows are damaged"), std::move(level_functions), std::move(level_bases),
-                     copied_rows(view(linear), n_columns, "weights are damaged"),
-                     copied_rows(view(edge_weights), pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
-                     all_labels, floor, rule_of(unseen), std::move(of_labels), by_features,
-                     word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
-                    names, labels);
-            },
-            "map"_a, "edges"_a, "bias"_a, "word_column"_a, "rows"_a, "level_functions"_a, "level_bases"_a, "linear"_a,
-            "edge_weights"_a, "first_feature"_a, "all_labels"_a, "by_features"_a, "floor"_a, "unseen"_a.none(), "parts"_a.none(),
-            "names"_a.none(), "labels"_a, "word_pairs"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 17>())
+        .def("__init__", &make_engine, "map"_a, "edges"_a, "bias"_a, "word_column"_a, "rows"_a, "level_functions"_a,
+             "level_bases"_a, "linear"_a, "edge_weights"_a, "first_feature"_a, "all_labels"_a, "by_features"_a, "floor"_a,
+             "unseen"_a.none(), "parts"_a.none(), "names"_a.none(), "labels"_a, "word_pairs"_a.none(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>(), nb::keep_alive<1, 17>())
         .def(
             "tag_columns",
-            [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
-               const AttributeArrays& ready, size_t threads) {
-                const Batch batch = batch_of(engine, columns, sentences, ready);
-                return to_numpy(with_session(engine, [&](Session& kept) { return tag(engine, batch, threads, kept); }));
-            },
-            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a, "The best label id of each token of a corpus.")
+            [](BoundEngine& engine, const std::vector<StringColumn>& columns, const Array<int64_t>& sentences,
+               const std::optional<Attributes>& ready,
+               size_t threads) { return of_batch(engine, {{columns, sentences}, ready, {}}, threads, tag); },
+            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a, without_lock,
+            "The best label id of each token of a corpus.")
         .def(
             "lattice",
-            [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
-               const AttributeArrays& ready, size_t threads, const std::optional<CsrArrays>& more) {
-                const Batch batch = batch_of(engine, columns, sentences, ready, more);
-                BatchLattice found = with_session(engine, [&](Session& kept) { return lattice(engine, batch, threads, kept); });
-                return to_tuple(std::move(found.offsets), std::move(found.labels), std::move(found.scores),
-                                std::move(found.edge_offsets), std::move(found.edge_ids));
+            [](BoundEngine& engine, const std::vector<StringColumn>& columns, const Array<int64_t>& sentences,
+               const std::optional<Attributes>& ready, size_t threads, const std::optional<Csr>& more) {
+                return of_batch(engine, {{columns, sentences}, ready, more}, threads, lattice);
             },
-            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a = 1, "more"_a = nb::none(),
+            "columns"_a, "sentences"_a, "ready"_a.none(), "threads"_a = 1, "more"_a = nb::none(), without_lock,
             "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids). "
             "`more` has further candidates of each token: (offsets, labels).")
         .def("tag_sentence", &tag_sentence, "words"_a.none(), "features"_a.none(),
              "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. None if a "
-             "word "
-             "is not a string that can be encoded as UTF-8.")
+             "word is not a string that can be encoded as UTF-8.")
         .def("tag_features", &tag_features, "features"_a,
              "The labels of one sentence, for a model that reads ready-made features only.")
         .def("tag_text", &tag_text, "data"_a, "labels"_a, "positions"_a, "separator"_a, "comment"_a, "threads"_a, "first_line"_a,
              "The column text with a label appended to each token's line, and the number of tokens.")
         .def("tag_conllu", &tag_conllu, "data"_a, "positions"_a, "targets"_a, "texts"_a, "key"_a, "threads"_a, "first_line"_a,
              "The CoNLL-U text with labels in the target fields of its tokens, and the number of tokens. texts has the text of "
-             "each label for each target. With a key, texts are entries of MISC. RuntimeError has the number of a bad line.");
+             "each label for each target. With a key, texts are entries of FEATS or MISC. RuntimeError has the number of a bad "
+             "line.");
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // Binds features/.
-
 #include "bindings/bindings.h"
 #include "bindings/feature_objects.h"
 #include "bindings/objects.h"
@@ -8,6 +7,22 @@
 #include "features/lookup.h"
 #include "features/stored_map.h"
 #include "text/lines.h"
+
+namespace nanobind::detail {
+
+template <>  // name, edges, names of bins
+struct type_caster<NamedBins> : fields_caster<NamedBins, std::string, Array<double>, std::vector<std::string>> {};
+template <>
+struct type_caster<Atom> : fields_caster<Atom, int32_t, int32_t> {};  // function, offset
+template <>
+struct type_caster<StoredMap::Keys> : fields_caster<StoredMap::Keys, Array<uint64_t>, Array<uint64_t>> {};
+template <>
+struct type_caster<CorpusFeatures> : result_caster<CorpusFeatures, &CorpusFeatures::features, &CorpusFeatures::strings> {};
+template <>
+struct type_caster<ListedFeatures>
+    : result_caster<ListedFeatures, &ListedFeatures::offsets, &ListedFeatures::ids, &ListedFeatures::values> {};
+
+}  // namespace nanobind::detail
 
 namespace {
 
@@ -76,20 +91,6 @@ nb::list items(const NamedFeatures& sentence) {
     return tokens;
 }
 
-using BinArrays = std::tuple<std::string, In<double>, std::vector<std::string>>;  // name, edges, names of bins
-
-NamedBins bins_of(const BinArrays& arrays) {
-    const auto& [name, edges, bins] = arrays;
-    return {name, view(edges), bins};
-}
-
-AttributeNames make_names(const In<uint8_t>& blob, const In<int64_t>& offsets, const std::string& joiner,
-                          const std::optional<std::vector<BinArrays>>& bins) {
-    if (joiner.size() != 1) throw nb::value_error("the joiner must be one character");
-    const StringTable names{view(blob), view(offsets)};
-    return AttributeNames(names, joiner[0], bins ? std::optional(each_as(*bins, bins_of)) : std::nullopt);
-}
-
 // The Python class corate._native.Lookup: a Lookup that several word functions share.
 struct LookupHandle {
     std::shared_ptr<const Lookup> table;
@@ -101,35 +102,22 @@ WordFunction word_function(int32_t kind, int32_t number, std::string text, const
     return {static_cast<Kind>(kind), number, std::move(text), table ? table->table : nullptr};
 }
 
-using FunctionSpec =
-    std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;  // column, kind, number, text, table, unknown only
-using AtomSpec = std::tuple<int32_t, int32_t>;                             // function, offset
+// column, kind, number, text, table, unknown only
+using FunctionSpec = std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;
 
-Function function_of(const FunctionSpec& spec) {
-    const auto& [column, kind, number, text, table, unknown_only] = spec;
-    return {column, word_function(kind, number, text, table.is_none() ? nullptr : &nb::cast<LookupHandle&>(table)), unknown_only};
-}
-TemplateAtoms atoms_of(const std::vector<AtomSpec>& atoms) {
-    return each_as(atoms, [](const AtomSpec& spec) { return Atom{std::get<0>(spec), std::get<1>(spec)}; });
-}
-
-using KeyArrays = std::tuple<In<uint64_t>, In<uint64_t>>;  // prefixes, finals
-
-StoredMap::Keys keys_of(const KeyArrays& arrays) { return {view(std::get<0>(arrays)), view(std::get<1>(arrays))}; }
-
-nb::object to_list(std::vector<std::vector<int32_t>>&& arrays) {
-    return list_of(arrays.size(), [&](size_t i) { return nb::cast(to_numpy(std::move(arrays[i]))); });
+FeatureMap make_map(size_t n_columns, const std::vector<FunctionSpec>& specs, std::vector<TemplateAtoms> templates) {
+    std::vector<Function> functions;
+    std::ranges::transform(specs, std::back_inserter(functions), [](const FunctionSpec& spec) {
+        const auto& [column, kind, number, text, table, unknown_only] = spec;
+        const LookupHandle* lookup = table.is_none() ? nullptr : &nb::cast<LookupHandle&>(table);
+        return Function{column, word_function(kind, number, text, lookup), unknown_only};
+    });
+    return FeatureMap(n_columns, std::move(functions), std::move(templates));
 }
 
-Columns checked(const FeatureMap& map, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences) {
-    Columns corpus = view(columns, sentences);
-    corpus.check();
-    if (columns.size() != map.n_columns()) throw nb::value_error("wrong number of columns");
-    return corpus;
-}
-
-nb::tuple to_python(CorpusFeatures&& found, const FeatureMap& map, size_t n) {
-    return nb::make_tuple(to_numpy(std::move(found.features), map.n_templates(), n), to_list(std::move(found.strings)));
+size_t below(size_t index, size_t n, const char* what) {
+    if (index >= n) throw nb::index_error((std::string(what) + " number out of range").c_str());
+    return index;
 }
 
 void bind_attributes(nb::module_& m) {
@@ -146,13 +134,8 @@ void bind_attributes(nb::module_& m) {
         .def("__len__", &NamedFeatures::n_tokens)
         .def("items", &items, "A dict from name to value for each token.");
     nb::class_<AttributeNames>(m, "AttributeNames", "The names of the ready-made features of a model, with their ids.")
-        .def(
-            "__init__",
-            [](AttributeNames* self, const In<uint8_t>& blob, const In<int64_t>& offsets, const std::string& joiner,
-               const std::optional<std::vector<BinArrays>>& bins) {
-                new (self) AttributeNames(make_names(blob, offsets, joiner, bins));
-            },
-            "blob"_a, "offsets"_a, "joiner"_a, "bins"_a.none())
+        .def(nb::init<const StringTable&, char, const std::optional<std::vector<NamedBins>>&>(), "names"_a, "joiner"_a,
+             "bins"_a.none())
         .def(
             "find",
             [](const AttributeNames& names, nb::list sentences) {
@@ -171,12 +154,7 @@ void bind_attributes(nb::module_& m) {
                 return to_python(std::move(offsets), std::move(found));
             },
             "sentences"_a, "The known features of sentences: (sentence offsets, token offsets, ids, values or None).")
-        .def(
-            "match",
-            [](const AttributeNames& names, const In<uint8_t>& blob, const In<int64_t>& offsets) {
-                return to_numpy(names.find(strings_of(blob, offsets, "names and their offsets disagree")));
-            },
-            "blob"_a, "offsets"_a, "The id of each name of a table, -1 if it is not known.");
+        .def("match", &AttributeNames::match, "names"_a, "The id of each name of a table, -1 if it is not known.");
     m.def(
         "intern_features",
         [](nb::list sentences, bool keep_false) {
@@ -184,7 +162,7 @@ void bind_attributes(nb::module_& m) {
             AttributeInterner names(keep_false);
             auto offsets = each_sentence(sentences, keep_false, [&](const NamedFeatures& s) { names.add(s, found); });
             const nb::tuple table = to_python(names.names());
-            return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, to_numpy(names.take_key_lengths()));
+            return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, names.take_key_lengths());
         },
         "sentences"_a, "keep_false"_a = false,
         "Number the names of features: ((sentence offsets, token offsets, ids, values or None), (blob, offsets) of the names, "
@@ -197,99 +175,67 @@ void bind_feature_map(nb::module_& m) {
         .def(
             "__init__",
             [](FeatureMap* self, size_t n_columns, const std::vector<FunctionSpec>& functions,
-               const std::vector<std::vector<AtomSpec>>& templates) {
-                new (self) FeatureMap(n_columns, each_as(functions, function_of), each_as(templates, atoms_of));
+               std::vector<TemplateAtoms> templates) {
+                new (self) FeatureMap(make_map(n_columns, functions, std::move(templates)));
             },
             "n_columns"_a, "functions"_a, "templates"_a)
         .def("copy", [](const FeatureMap& map) { return FeatureMap(map); })
-        .def("sizes", [](const FeatureMap& map) { return to_numpy(map.sizes()); })
+        .def("sizes", &FeatureMap::sizes)
         .def("bytes", &FeatureMap::bytes, "The memory that strings, values and features take.")
         .def(
             "fit",
-            [](FeatureMap& map, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences, size_t threads) {
-                const Columns corpus = checked(map, columns, sentences);
-                return to_python(unlocked([&] { return fit_features(map, corpus, threads); }), map, corpus.n_tokens());
+            [](FeatureMap& map, const std::vector<StringColumn>& columns, const Array<int64_t>& sentences, size_t threads) {
+                return fit_features(map, {columns, sentences}, threads);
             },
-            "columns"_a, "sentences"_a, "threads"_a = 1,
+            "columns"_a, "sentences"_a, "threads"_a = 1, without_lock,
             "Return the feature ids and string ids of a corpus, adding new ones: ((T, n) features, string ids of each column).")
         .def(
             "transform",
-            [](const FeatureMap& map, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences) {
-                const Columns corpus = checked(map, columns, sentences);
-                return to_python(unlocked([&] { return find_features(map, corpus); }), map, corpus.n_tokens());
+            [](const FeatureMap& map, const std::vector<StringColumn>& columns, const Array<int64_t>& sentences) {
+                return find_features(map, {columns, sentences});
             },
-            "columns"_a, "sentences"_a, "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
-        .def(
-            "add_strings",
-            [](FeatureMap& map, size_t column, const In<uint8_t>& data, const In<int64_t>& offsets, size_t threads) {
-                if (column >= map.n_columns()) throw nb::index_error("column number out of range");
-                const StringTable strings = strings_of(data, offsets);
-                unlocked([&] { map.add_strings(column, strings, threads); });
-            },
-            "column"_a, "data"_a, "offsets"_a, "threads"_a = 1,
-            "Add strings to a column, with the values of its functions and without features.")
+            "columns"_a, "sentences"_a, without_lock,
+            "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
+        .def("add_strings", &FeatureMap::add_strings, "column"_a, "strings"_a, "threads"_a = 1, without_lock,
+             "Add strings to a column, with the values of its functions and without features.")
         .def("release_tables", &FeatureMap::release_tables,
              "Release the tables of word functions. No strings can be added after this, and no text tagged.")
+        .def("intern_pairs", &intern_pairs, "template"_a, "first"_a, "second"_a, without_lock,
+             "Return the feature ids of pairs of values, adding new ones to the template.")
         .def(
-            "intern_pairs",
-            [](FeatureMap& map, size_t t, const In<int32_t>& first, const In<int32_t>& second) {
-                if (t >= map.n_templates() || map.atoms(t).size() != 2)
-                    throw nb::value_error("the template does not have two atoms");
-                if (first.shape(0) != second.shape(0)) throw nb::value_error("first and second values differ in number");
-                return to_numpy(unlocked([&] { return intern_pairs(map, t, view(first), view(second)); }));
-            },
-            "template"_a, "first"_a, "second"_a, "Return the feature ids of pairs of values, adding new ones to the template.")
-        .def(
-            "values_of",
-            [](const FeatureMap& map, size_t f) {
-                if (f >= map.n_functions()) throw nb::index_error("function number out of range");
-                return to_numpy(map.values_of(f));
-            },
+            "values_of", [](const FeatureMap& map, size_t f) { return map.values_of(below(f, map.n_functions(), "function")); },
             "function"_a, "The function's value id of each known string, -1 if it has none.")
-        .def(
-            "absorb", [](FeatureMap& map, const FeatureMap& other) { return to_list(absorb(map, other)); }, "other"_a,
-            "Add all strings and features of another map. Returns the ids here of its features, for each template.")
+        .def("absorb", &absorb, "other"_a,
+             "Add all strings and features of another map. Returns the ids here of its features, for each template.")
         .def(
             "strings",
-            [](const FeatureMap& map, size_t column) {
-                if (column >= map.n_columns()) throw nb::index_error("column number out of range");
-                return to_python(map.strings(column));
-            },
+            [](const FeatureMap& map, size_t column) { return to_python(map.strings(below(column, map.n_columns(), "column"))); },
             "column"_a)
         .def(
             "values",
-            [](const FeatureMap& map, size_t f) {
-                if (f >= map.n_functions()) throw nb::index_error("function number out of range");
-                return to_python(map.values(f));
-            },
+            [](const FeatureMap& map, size_t f) { return to_python(map.values(below(f, map.n_functions(), "function"))); },
             "function"_a)
         .def(
             "keys",
             [](const FeatureMap& map, size_t t) {
-                if (t >= map.n_templates()) throw nb::index_error("template number out of range");
-                return to_tuple(std::vector<uint64_t>(map.prefixes(t).keys()), std::vector<uint64_t>(map.finals(t).keys()));
+                below(t, map.n_templates(), "template");
+                return nb::make_tuple(map.prefixes(t).keys(), map.finals(t).keys());
             },
             "template"_a, "The template's (prefix keys, feature keys).")
         .def(
             "restore",
-            [](FeatureMap& map, const std::vector<StringArrays>& strings, const std::vector<StringArrays>& values,
-               const std::vector<KeyArrays>& keys) { restore(map, {views(strings), views(values), each_as(keys, keys_of)}); },
+            [](FeatureMap& map, const std::vector<StringTable>& strings, const std::vector<StringTable>& values,
+               const std::vector<StoredMap::Keys>& keys) { restore(map, {strings, values, keys}); },
             "strings"_a, "values"_a, "keys"_a, "Fill an empty map with the stored content of another.");
 }
 
 void bind_listing(nb::module_& m) {
     m.def(
         "list_features",
-        [](const In2<int32_t>& local, const In<int64_t>& bases, const In<bool>& wanted, const AttributeArrays& ready,
-           const std::optional<In<bool>>& kept, int32_t last) {
-            const TemplateFeatures features{view(local), view(bases), view(wanted), view(ready), view(kept), last};
-            features.check();
-            ListedFeatures listed = unlocked([&] { return list_features(features); });
-            nb::object values = nb::none();
-            if (features.has_values()) values = nb::cast(to_numpy(std::move(listed.values)));
-            return nb::make_tuple(to_numpy(std::move(listed.offsets)), to_numpy(std::move(listed.ids)), values);
-        },
-        "local"_a, "bases"_a, "wanted"_a, "ready"_a.none(), "kept"_a.none(), "last"_a,
+        [](const Matrix<int32_t>& local, const Array<int64_t>& bases, const Array<bool>& wanted,
+           const std::optional<Attributes>& ready, const std::optional<Array<bool>>& kept,
+           int32_t last) { return list_features({local, bases, wanted, ready, kept, last}); },
+        "local"_a, "bases"_a, "wanted"_a, "ready"_a.none(), "kept"_a.none(), "last"_a, without_lock,
         "The features of each token: its attributes, the features of the wanted templates, then `last` unless it is negative. "
         "`local` is (T, n); negative ids and ids beyond the template's size are ignored. `kept` marks the ids to keep. Returns "
         "(offsets, ids, values or None).");
@@ -299,23 +245,17 @@ void bind_word_functions(nb::module_& m) {
     nb::class_<LookupHandle>(m, "Lookup", "A table of words and their values, built once and shared.")
         .def(
             "__init__",
-            [](LookupHandle* self, const In<uint8_t>& keys, const In<int64_t>& key_offsets, const In<int32_t>& values,
-               const In<uint8_t>& classes, const In<int64_t>& class_offsets, bool related) {
-                new (self) LookupHandle{
-                    make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, related)};
-            },
-            "keys"_a, "key_offsets"_a, "values"_a, "classes"_a, "class_offsets"_a, "related"_a = false);
+            [](LookupHandle* self, const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
+               bool related) { new (self) LookupHandle{make_lookup(keys, values, classes, related)}; },
+            "keys"_a, "values"_a, "classes"_a, "related"_a = false);
     m.def(
         "apply_function",
-        [](int32_t kind, int32_t number, std::string text, const In<uint8_t>& blob, const In<int64_t>& offsets,
+        [](int32_t kind, int32_t number, std::string text, const Array<uint8_t>& blob, const Array<int64_t>& offsets,
            const LookupHandle* table) {
             const WordFunction f = word_function(kind, number, std::move(text), table);
-            const StringTable words{view(blob), view(offsets)};
-            check_table(words, "words");
             Interner values;
-            std::vector<int32_t> ids = unlocked([&] { return apply_to_all(f, words, values); });
-            const nb::tuple strings = to_python(values);
-            return nb::make_tuple(to_numpy(std::move(ids)), strings[0], strings[1]);
+            std::vector<int32_t> ids = unlocked([&] { return apply_to_all(f, {blob, offsets}, values); });
+            return with_table(std::move(ids), values);
         },
         "kind"_a, "number"_a, "text"_a, "blob"_a, "offsets"_a, "table"_a.none() = nb::none(),
         "Values of a word function for a table of words: (ids int32, -1 if there is no value; blob, offsets).");

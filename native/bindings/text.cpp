@@ -1,19 +1,16 @@
-// Binds text/reader.h.
+// Binds text/reader.h and text/conllu_labels.h.
 #include "text/reader.h"
 
 #include "bindings/bindings.h"
 #include "bindings/objects.h"
 #include "bindings/views.h"
+#include "text/conllu_labels.h"
 
 namespace {
 
-nb::tuple to_python(InternedColumn&& column) {
-    const nb::tuple table = to_python(column.strings);
-    return nb::make_tuple(to_numpy(std::move(column.ids)), table[0], table[1]);
-}
-
 nb::tuple to_python(Parsed&& parsed) {
-    const nb::object columns = list_of(parsed.columns.size(), [&](size_t c) { return to_python(std::move(parsed.columns[c])); });
+    const nb::object columns = list_of(
+        parsed.columns.size(), [&](size_t c) { return with_table(std::move(parsed.columns[c].ids), parsed.columns[c].strings); });
     return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
 }
 
@@ -56,6 +53,21 @@ void bind_text(nb::module_& m) {
         "Parse some fields of the tokens of CoNLL-U text. Returns what parse_columns returns. A bad line of width 10 has no ID "
         "or "
         "no FORM.");
+    m.def(
+        "label_conllu",
+        [](nb::bytes data, In<int32_t> ids, const std::vector<size_t>& targets,
+           const std::vector<std::vector<std::string>>& texts, const std::string& key, int64_t first_line) {
+            const auto text = text_of(data);
+            const auto labels = view(ids);
+            const size_t n_labels = texts.empty() ? 0 : texts[0].size();
+            for (const int32_t y : labels)
+                if (y < 0 || static_cast<size_t>(y) >= n_labels) throw nb::value_error("a label has no text");
+            const std::string out =
+                unlocked([&] { return labelled_conllu(text, {targets, texts, key, n_labels}, labels, first_line); });
+            return nb::bytes(out.data(), out.size());
+        },
+        "data"_a, "ids"_a, "targets"_a, "texts"_a, "key"_a, "first_line"_a,
+        "The CoNLL-U text with these labels in the target fields of its tokens; see Engine.tag_conllu.");
     m.def(
         "parse_items",
         [](nb::bytes data, nb::str comment) {

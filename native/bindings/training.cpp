@@ -8,33 +8,13 @@
 
 namespace {
 
-template <typename Loss>
-void check_weights(const Loss& loss, size_t size) {
-    if (size != loss.size()) throw nb::value_error("weights and slots disagree in number");
-}
-
-// What all losses have: an objective, whose further arguments are `More`, and passes of AdaGrad.
-template <typename Loss, typename... More, typename... Names>
+// What all losses have: an objective, whose further arguments have names, and passes of AdaGrad.
+template <typename Loss, typename... Names>
 void bind_loss(nb::class_<Loss>& bound, const char* objective, const Names&... names) {
     bound.def_prop_ro("size", &Loss::size)
-        .def(
-            "objective",
-            [](const Loss& loss, const In<double>& weights, double precision, size_t threads, More... more) {
-                check_weights(loss, weights.shape(0));
-                std::unique_ptr<double[]> gradient(new double[loss.size()]);  // `objective` fills it
-                const double value =
-                    unlocked([&] { return loss.objective(weights.data(), precision, gradient.get(), threads, more...); });
-                return nb::make_tuple(value, to_numpy(std::move(gradient), loss.size()));
-            },
-            "weights"_a, "precision"_a, "threads"_a, names..., objective)
-        .def(
-            "pass_over",
-            [](const Loss& loss, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
-               size_t batch, size_t threads) {
-                return unlocked([&] { return loss.pass(writable(state), view(order), view(decay), rate, batch, threads); });
-            },
-            "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a,
-            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
+        .def("objective", &Loss::objective, "weights"_a, "precision"_a, "threads"_a, names..., without_lock, objective)
+        .def("pass_over", &Loss::pass, "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a, without_lock,
+             "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
 }
 
 void bind_nodes(nb::module_& m) {
@@ -42,22 +22,14 @@ void bind_nodes(nb::module_& m) {
     bound
         .def(
             "__init__",
-            [](Nodes* self, const CsrArrays& slots, size_t n_labels, const CsrArrays& features,
-               const std::optional<In<float>>& values, const CsrArrays& candidates, const std::optional<In<float>>& base,
-               const LabelScoreArrays& counts) {
-                new (self)
-                    Nodes({view(slots), n_labels, view(features), view(values), view(candidates), view(base), view(counts)});
-            },
+            [](Nodes* self, const Csr& slots, size_t n_labels, const Csr& features, const std::optional<Array<float>>& values,
+               const Csr& candidates, const std::optional<Array<float>>& base,
+               const LabelScores& counts) { new (self) Nodes({slots, n_labels, features, values, candidates, base, counts}); },
             "slots"_a, "n_labels"_a, "features"_a, "values"_a.none(), "candidates"_a, "base"_a.none(), "counts"_a)
         .def_prop_ro("n_merged", &Nodes::n_merged)
-        .def(
-            "posteriors",
-            [](const Nodes& nodes, const In<float>& weights, bool logs, size_t threads) {
-                check_weights(nodes, weights.shape(0));
-                return to_numpy(unlocked([&] { return nodes.posteriors(weights.data(), logs, threads); }));
-            },
-            "weights"_a, "logs"_a, "threads"_a, "P(y | x), or its logarithm, of each candidate.");
-    bind_loss<Nodes>(bound, "The negative log-likelihood plus its Gaussian prior (precision = 1 / sigma^2), and the gradient.");
+        .def("posteriors", &Nodes::posteriors, "weights"_a, "logs"_a, "threads"_a, without_lock,
+             "P(y | x), or its logarithm, of each candidate.");
+    bind_loss(bound, "The negative log-likelihood plus its Gaussian prior (precision = 1 / sigma^2), and the gradient.");
 }
 
 void bind_pairs(nb::module_& m) {
@@ -66,27 +38,26 @@ void bind_pairs(nb::module_& m) {
     bound
         .def(
             "__init__",
-            [](Pairs* self, size_t n_labels, const In<int64_t>& sentences, const CsrArrays& candidates, const In<float>& left,
-               const In<float>& right, const In<int32_t>& gold, const std::optional<FeatureSlotArrays>& node_slots,
-               const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& weights) {
-                if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets must not be empty");
-                new (self) Pairs({n_labels, view(sentences), view(candidates), view(left), view(right), view(gold),
-                                  view(node_slots), view(edge_slots), view(weights)});
+            [](Pairs* self, size_t n_labels, const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& left,
+               const Array<float>& right, const Array<int32_t>& gold, const std::optional<FeatureSlots>& node_slots,
+               const std::optional<FeatureSlots>& edge_slots, const std::optional<Array<float>>& weights) {
+                require(sentences.size() > 0, "sentence offsets must not be empty");
+                new (self) Pairs({n_labels, sentences, candidates, left, right, gold, node_slots, edge_slots, weights});
             },
             "n_labels"_a, "sentences"_a, "candidates"_a, "left"_a, "right"_a, "gold"_a, "node_slots"_a.none(),
             "edge_slots"_a.none(), "weights"_a = nb::none())
         .def_prop_ro("n_edges", &Pairs::n_edges)
         .def_prop_ro("n_contexts", &Pairs::n_contexts);
-    bind_loss<Pairs>(bound, "The negative log-likelihood plus its Gaussian prior, and the gradient.");
+    bind_loss(bound, "The negative log-likelihood plus its Gaussian prior, and the gradient.");
 }
 
-void make_chains(Chains* self, const std::string& loss, size_t n_labels, const In<int64_t>& sentences,
-                 const FeatureSlotArrays& node_slots, const std::optional<In<float>>& values,
-                 const std::optional<CsrArrays>& candidates, const std::optional<In<float>>& base, const In<int32_t>& gold,
-                 const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& sentence_weights,
-                 const In<uint8_t>& free_pairs, const std::optional<CsrArrays>& triples, const PartArrays& parts) {
-    new (self) Chains({loss_named(loss), n_labels, view(sentences), view(node_slots), view(values), view(candidates), view(base),
-                       view(gold), view(edge_slots), view(sentence_weights), view(free_pairs), view(triples), parts_of(parts)});
+void make_chains(Chains* self, const std::string& loss, size_t n_labels, const Array<int64_t>& sentences,
+                 const FeatureSlots& node_slots, const std::optional<Array<float>>& values, const std::optional<Csr>& candidates,
+                 const std::optional<Array<float>>& base, const Array<int32_t>& gold,
+                 const std::optional<FeatureSlots>& edge_slots, const std::optional<Array<float>>& sentence_weights,
+                 const Array<uint8_t>& free_pairs, const std::optional<Csr>& triples, const PartArrays& parts) {
+    new (self) Chains({loss_named(loss), n_labels, sentences, node_slots, values, candidates, base, gold, edge_slots,
+                       sentence_weights, free_pairs, triples, parts_of(parts)});
 }
 
 void bind_chains(nb::module_& m) {
@@ -97,100 +68,57 @@ void bind_chains(nb::module_& m) {
              "candidates"_a.none(), "base"_a.none(), "gold"_a, "edge_slots"_a.none(), "sentence_weights"_a.none(), "free_pairs"_a,
              "triples"_a = nb::none(), "parts"_a = nb::none())
         .def_prop_ro("n_pairs", &Chains::n_pairs)
-        .def(
-            "descend",
-            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double shrink, double rate,
-               double time) {
-                return unlocked([&] { return chains.descend(writable(state), view(order), shrink, rate, time); });
-            },
-            "state"_a, "order"_a, "shrink"_a, "rate"_a, "time"_a,
-            "Run steps of gradient descent in place. Returns the sum of the losses, each measured before its step.")
-        .def(
-            "perceptron",
-            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
-                return to_numpy(unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); }));
-            },
-            "state"_a, "order"_a, "time"_a, "step"_a,
-            "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens of each sentence.")
+        .def("descend", &Chains::descend, "state"_a, "order"_a, "shrink"_a, "rate"_a, "time"_a, without_lock,
+             "Run steps of gradient descent in place. Returns the sum of the losses, each measured before its step.")
+        .def("perceptron", &Chains::perceptron, "state"_a, "order"_a, "time"_a, "step"_a, without_lock,
+             "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens of each sentence.")
         .def(
             "passive_aggressive",
-            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step, int type,
-               double c, bool error_sensitive) {
-                const Aggressiveness rule{type, c, error_sensitive};
-                return to_numpy(
-                    unlocked([&] { return chains.passive_aggressive(writable(state), view(order), time, step, rule); }));
-            },
-            "state"_a, "order"_a, "time"_a, "step"_a, "type"_a, "c"_a, "error_sensitive"_a,
+            [](const Chains& chains, std::span<float> state, std::span<const int64_t> order, double time, double step, int type,
+               double c,
+               bool error_sensitive) { return chains.passive_aggressive(state, order, time, step, {type, c, error_sensitive}); },
+            "state"_a, "order"_a, "time"_a, "step"_a, "type"_a, "c"_a, "error_sensitive"_a, without_lock,
             "Run passive-aggressive steps in place. Returns the cost of each sentence.")
         .def(
             "arow",
-            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double gamma) {
-                return to_numpy(unlocked([&] { return chains.arow(writable(state), view(order), {gamma}); }));
+            [](const Chains& chains, std::span<float> state, std::span<const int64_t> order, double gamma) {
+                return chains.arow(state, order, {gamma});
             },
-            "state"_a, "order"_a, "gamma"_a, "Run steps of AROW in place. Returns the cost of each sentence.")
-        .def(
-            "best",
-            [](const Chains& chains, const In<float>& weights, size_t threads) {
-                check_weights(chains, weights.shape(0));
-                return to_numpy(unlocked([&] { return chains.best(weights.data(), threads); }));
-            },
-            "weights"_a, "threads"_a, "The best label of each token.");
-    bind_loss<Chains, bool>(
-        bound, "The loss plus its Gaussian prior, and the gradient. With exact=True, everything is in float64 and log space.",
-        "exact"_a = false);
+            "state"_a, "order"_a, "gamma"_a, without_lock, "Run steps of AROW in place. Returns the cost of each sentence.")
+        .def("best", &Chains::best, "weights"_a, "threads"_a, without_lock, "The best label of each token.");
+    bind_loss(bound,
+              "The loss plus its Gaussian prior, and the gradient. With exact=True, everything is in float64 and log space.",
+              "exact"_a = false);
 }
 
-void check_log_linear(const LogLinear& model, const In<double>& weights) { check_weights(model, weights.shape(0)); }
-
 void bind_log_linear(nb::module_& m) {
-    using Ends = std::optional<std::tuple<In2<float>, In<int32_t>, In<int32_t>>>;
+    using Ends = std::optional<std::tuple<Matrix<float>, Array<int32_t>, Array<int32_t>>>;
     nb::class_<LogLinear>(m, "LogLinear", "Multinomial logistic regression with a weight for every feature and column of scores.")
         .def(
             "__init__",
-            [](LogLinear* self, const CsrArrays& sparse, const std::optional<In<float>>& values, size_t n_sparse,
-               const std::optional<In2<float>>& dense, const In<int32_t>& columns, const Ends& ends) {
-                if (std::get<0>(sparse).shape(0) < 1) throw nb::value_error("offsets must not be empty");
-                std::optional<Matrix<float>> numbers;
-                if (dense) numbers = view(*dense);
+            [](LogLinear* self, const Csr& sparse, const std::optional<Array<float>>& values, size_t n_sparse,
+               const std::optional<Matrix<float>>& dense, const Array<int32_t>& columns, const Ends& ends) {
+                require(sparse.offsets.size() > 0, "offsets must not be empty");
                 std::optional<EndScores> both;
-                if (ends) both = {view(std::get<0>(*ends)), view(std::get<1>(*ends)), view(std::get<2>(*ends))};
-                new (self) LogLinear(std::get<0>(sparse).shape(0) - 1, view(sparse), view(values), n_sparse, std::move(numbers),
-                                     view(columns), std::move(both));
+                if (ends) both = {std::get<0>(*ends), std::get<1>(*ends), std::get<2>(*ends)};
+                new (self) LogLinear(sparse.rows(), sparse, values, n_sparse, dense, columns, std::move(both));
             },
             "sparse"_a, "values"_a.none(), "n_sparse"_a, "dense"_a.none(), "columns"_a, "ends"_a.none())
         .def_prop_ro("size", &LogLinear::size)
-        .def(
-            "objective",
-            [](const LogLinear& model, const In<double>& weights, const In<int32_t>& gold, const std::optional<In<float>>& counts,
-               const In<double>& precision, size_t threads) {
-                check_log_linear(model, weights);
-                std::unique_ptr<double[]> gradient(new double[model.size()]);  // `objective` fills it
-                const std::span<const float> rows =
-                    counts ? std::span(counts->data(), counts->shape(0)) : std::span<const float>();
-                const double value = unlocked(
-                    [&] { return model.objective(view(weights), view(gold), rows, view(precision), gradient.get(), threads); });
-                return nb::make_tuple(value, to_numpy(std::move(gradient), model.size()));
-            },
-            "weights"_a, "gold"_a, "row_weights"_a.none(), "precision"_a, "threads"_a,
-            "The negative log-likelihood plus the prior, and the gradient. Rows of gold -1 are left out.")
+        .def("objective", &LogLinear::objective, "weights"_a, "gold"_a, "row_weights"_a.none(), "precision"_a, "threads"_a,
+             without_lock, "The negative log-likelihood plus the prior, and the gradient. Rows of gold -1 are left out.")
         .def(
             "scores",
-            [](const LogLinear& model, const In<double>& weights, bool normalised, size_t threads) {
-                check_log_linear(model, weights);
-                auto found = unlocked([&] { return model.scores(view(weights), normalised, threads); });
+            [](const LogLinear& model, std::span<const double> weights, bool normalised, size_t threads) {
+                auto found = unlocked([&] { return model.scores(weights, normalised, threads); });
                 return to_numpy(std::move(found), model.rows(), model.outcomes());
             },
             "weights"_a, "normalised"_a, "threads"_a,
             "The scores of all outcomes, (rows, outcomes); normalised, their log-probabilities given the ends.")
-        .def(
-            "pull",
-            [](const LogLinear& model, const In2<float>& residuals, size_t threads) {
-                std::unique_ptr<double[]> gradient(new double[model.size()]);
-                const std::span<const float> given(residuals.data(), residuals.size());
-                unlocked([&] { model.pull(given, gradient.get(), threads); });
-                return to_numpy(std::move(gradient), model.size());
-            },
-            "residuals"_a, "threads"_a, "The gradient of the weights, given that of the scores.");
+        .def("pull", &LogLinear::pull, "residuals"_a, "threads"_a, without_lock,
+             "The gradient of the weights, given that of the scores.")
+        .def("pass_over", &LogLinear::pass, "gold"_a, "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a,
+             without_lock, "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
 }
 
 }  // namespace

@@ -1,10 +1,5 @@
-// Views of what kernels take, from tuples of arrays that come from Python.
+// How structs of the core are unpacked from tuples and packed into them.
 #pragma once
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
-#include <iterator>
-
 #include "bindings/arrays.h"
 #include "chain/lattice_batch.h"
 #include "core/label_parts.h"
@@ -13,62 +8,30 @@
 #include "features/corpus_features.h"
 #include "features/listing.h"
 
-inline StringTable view(const StringArrays& arrays) { return {view(std::get<0>(arrays)), view(std::get<1>(arrays))}; }
-inline StringColumn view(const ColumnArrays& arrays) {
-    const auto& [ids, blob, offsets] = arrays;
-    return {view(ids), {view(blob), view(offsets)}};
-}
-// A table of strings, with its offsets checked.
-inline StringTable strings_of(const In<uint8_t>& blob, const In<int64_t>& offsets,
-                              const char* what = "strings and their offsets disagree") {
-    StringTable strings{view(blob), view(offsets)};
-    check_offsets(strings.offsets, strings.blob.size(), what);
-    return strings;
-}
+namespace nanobind::detail {
 
-// What `convert` makes of each of several arguments.
-template <typename From, typename Convert>
-auto each_as(const std::vector<From>& all, Convert convert) {
-    std::vector<decltype(convert(all[0]))> found;
-    found.reserve(all.size());
-    std::ranges::transform(all, std::back_inserter(found), convert);
-    return found;
-}
-inline std::vector<StringTable> views(const std::vector<StringArrays>& all) {
-    return each_as(all, [](const StringArrays& arrays) { return view(arrays); });
-}
-inline Columns view(const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences) {
-    return {each_as(columns, [](const ColumnArrays& arrays) { return view(arrays); }), view(sentences)};
-}
+template <>
+struct type_caster<StringColumn> : fields_caster<StringColumn, Array<int32_t>, Array<uint8_t>, Array<int64_t>> {};
+template <>
+struct type_caster<Attributes> : fields_caster<Attributes, Array<int64_t>, Array<int32_t>, std::optional<Array<float>>> {
+};  // offsets by token, ids, values
+template <>
+struct type_caster<LabelCounts> : fields_caster<LabelCounts, Array<int64_t>, Array<int32_t>, Array<int64_t>> {};
+template <>
+struct type_caster<FeatureSlots> : fields_caster<FeatureSlots, Csr, Csr> {};
+template <>
+struct type_caster<CountTable> : result_caster<CountTable, &CountTable::offsets, &CountTable::labels, &CountTable::counts> {};
 
-// Ready-made features of tokens: offsets by token, ids, values.
-using AttributeArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, std::optional<In<float>>>>;
-inline std::optional<Attributes> view(const AttributeArrays& arrays) {
-    if (!arrays) return std::nullopt;
-    const auto& [offsets, ids, values] = *arrays;
-    return Attributes{{view(offsets), view(ids)}, view(values)};
-}
+template <>  // row offsets by first label, pairs of the second and third label, scores
+struct type_caster<TripleScores> : fields_caster<TripleScores, Array<int64_t>, Array<int32_t>, Array<float>> {};
 
-inline LabelCounts view(const LabelCountArrays& arrays) {
-    return {view(std::get<0>(arrays)), view(std::get<1>(arrays)), view(std::get<2>(arrays))};
-}
-inline LabelCounts checked(const LabelCountArrays& arrays, size_t n_labels) {
-    LabelCounts counts = view(arrays);
-    counts.check(n_labels);
-    return counts;
-}
+}  // namespace nanobind::detail
 
-using PartArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, size_t>>;  // parts of each label, number of parts
+using PartArrays = std::optional<std::tuple<Array<int64_t>, Array<int32_t>, size_t>>;  // parts of each label, number of parts
 inline LabelParts parts_of(const PartArrays& arrays) {
     if (!arrays) return {};
     const auto& [offsets, ids, n_parts] = *arrays;
-    return {Csr{view(offsets), view(ids)}, n_parts};
-}
-
-using FeatureSlotArrays = std::tuple<CsrArrays, CsrArrays>;  // slots, features
-inline FeatureSlots view(const FeatureSlotArrays& arrays) { return {view(std::get<0>(arrays)), view(std::get<1>(arrays))}; }
-inline std::optional<FeatureSlots> view(const std::optional<FeatureSlotArrays>& arrays) {
-    return arrays ? std::optional(view(*arrays)) : std::nullopt;
+    return {Csr{offsets, ids}, n_parts};
 }
 
 // Shares a WordPairs among Python objects.
@@ -77,10 +40,10 @@ struct WordPairsHandle {
 };
 
 // The edge features of tokens, and the weights of features: (offsets, ids, weights).
-using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, EdgeFeatureWeights>>;
-inline LatticeBatch lattice_of(const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels,
-                               const In<float>& scores, const Edges& edges, const ExtraArrays& arrays) {
+using ExtraArrays = std::optional<std::tuple<Array<int64_t>, Array<int32_t>, EdgeFeatureWeights>>;
+inline LatticeBatch lattice_of(const Array<int64_t>& sentences, const Array<int64_t>& offsets, const Array<int32_t>& labels,
+                               const Array<float>& scores, const Edges& edges, const ExtraArrays& arrays) {
     std::optional<WeightedEdgeFeatures> extra;
-    if (arrays) extra = {{view(std::get<0>(*arrays)), view(std::get<1>(*arrays))}, std::get<2>(*arrays)};
-    return LatticeBatch(view(sentences), {view(offsets), view(labels)}, view(scores), edges, std::move(extra));
+    if (arrays) extra = {{std::get<0>(*arrays), std::get<1>(*arrays)}, std::get<2>(*arrays)};
+    return LatticeBatch(sentences, {offsets, labels}, scores, edges, std::move(extra));
 }

@@ -27,7 +27,7 @@ struct DensePairs {
     // The same for pieces: their gold pairs may be unlikely, so the rounding errors of pairs would not cancel. Sums the
     // potentials that lead to a label in float64. P(y | y') is then exact, and the errors of P(y') cancel.
     void sum_exactly();
-    EdgePotentials<float> potentials() const { return {forward.data(), backward.data(), start.data(), end.data()}; }
+    StepPotentials<float> potentials() const { return {forward.data(), backward.data(), start.data(), end.data()}; }
 };
 
 class DenseGroup : private FullGroup<float> {

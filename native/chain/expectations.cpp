@@ -16,9 +16,11 @@ namespace {
 constexpr size_t kGroup = 16;        // sentences that share edges are summed together
 constexpr size_t kGroupsAtOnce = 8;  // whose sums of pairs are kept at the same time
 
+}  // namespace
+
 // The potentials of the edges of some sentences.
 template <typename Sum>
-struct Blocks {
+struct ChainBlocks {
     std::vector<Sum> values;
     std::vector<size_t> which;
     std::vector<double> tops;
@@ -38,7 +40,7 @@ struct Blocks {
         }
     }
     double top(size_t j) const { return tops[tops.size() == 1 ? 0 : j]; }
-    EdgePotentials<Sum> potentials(size_t K) const {
+    StepPotentials<Sum> potentials(size_t K) const {
         const size_t size = K * full_stride<Sum>(K);
         const size_t* own = which.size() == 1 ? nullptr : which.data();
         return {values.data(), values.data() + size, nullptr, nullptr, own, 2 * size};
@@ -47,9 +49,9 @@ struct Blocks {
 
 // What one thread needs to sum groups of sentences.
 template <typename Real>
-class Summing {
+class ChainSumming {
    public:
-    Summing(const ChainScores<Real>& scores, const Array<Real>& weights, bool by_position, ChainSums<Real>& found)
+    ChainSumming(const ChainScores<Real>& scores, const Array<Real>& weights, bool by_position, ChainSums<Real>& found)
         : scores_(scores), weights_(weights), found_(found), K_(scores.n_labels()), by_position_(by_position) {
         if (scores.by == EdgesBy::all) blocks_.set(scores, 0);
     }
@@ -78,7 +80,8 @@ class Summing {
 
     // Sentences that are out of range are appended to left_.
     template <typename Sum>
-    void sum(FullGroup<Sum>& group, const Blocks<Sum>& blocks, const size_t* members, size_t count, std::vector<double>& pairs) {
+    void sum(FullGroup<Sum>& group, const ChainBlocks<Sum>& blocks, const size_t* members, size_t count,
+             std::vector<double>& pairs) {
         lengths_.clear();
         for (size_t i = 0; i < count; ++i) lengths_.push_back(scores_.length(members[i]));
         group.lay_out(lengths_, K_);
@@ -86,7 +89,7 @@ class Summing {
             const Real* from = scores_.nodes.row(static_cast<size_t>(scores_.offsets[members[i]]));
             for (size_t j = 0; j < lengths_[i]; ++j, from += K_) std::copy(from, from + K_, group.row(i, j));
         }
-        const EdgePotentials<Sum> potentials = blocks.potentials(K_);
+        const StepPotentials<Sum> potentials = blocks.potentials(K_);
         group.potentials();
         group.forward(potentials);
         group.backward(potentials);
@@ -105,7 +108,7 @@ class Summing {
 
     // The results of sentence i of a group.
     template <typename Sum>
-    void take(FullGroup<Sum>& group, const Blocks<Sum>& blocks, const EdgePotentials<Sum>& potentials, size_t s, size_t i) {
+    void take(FullGroup<Sum>& group, const ChainBlocks<Sum>& blocks, const StepPotentials<Sum>& potentials, size_t s, size_t i) {
         const size_t n = lengths_[i], stride = group.stride();
         found_.log_z[s] = group.log_z(i);
         for (size_t j = 1; j < n; ++j) found_.log_z[s] += blocks.top(j);
@@ -124,7 +127,7 @@ class Summing {
 
     // One sentence for log_expectations().
     struct Positions {
-        Summing& own;
+        ChainSumming& own;
         size_t s;
         std::vector<double>& pairs;
 
@@ -157,13 +160,11 @@ class Summing {
     const bool by_position_;
     std::vector<size_t> lengths_, left_, again_;
     FullGroup<Real> group_;
-    Blocks<Real> blocks_;
+    ChainBlocks<Real> blocks_;
     FullGroup<double> exact_;
-    Blocks<double> exact_blocks_;
+    ChainBlocks<double> exact_blocks_;
     LogSums logs_;
 };
-
-}  // namespace
 
 template <typename Real>
 void ChainScores<Real>::check() const {
@@ -180,8 +181,11 @@ void ChainScores<Real>::check() const {
 }
 
 template <typename Real>
-ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const Array<Real>& weights, bool by_position,
+ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const std::optional<Array<Real>>& given, bool by_position,
                                    size_t threads) {
+    scores.check();
+    require(!given || given->size() == scores.n_sentences(), "weights and sentences disagree");
+    const Array<Real> weights = given.value_or(Array<Real>());
     const size_t K = scores.n_labels(), S = scores.n_sentences();
     by_position = by_position || scores.by == EdgesBy::position;
     ChainSums<Real> found;
@@ -196,13 +200,13 @@ ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const Array<
         std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores.length(a) > scores.length(b); });
     const size_t n_groups = (order.size() + together - 1) / together;
     Team team(useful_threads(threads, n_groups));
-    std::vector<std::unique_ptr<Summing<Real>>> work(useful_threads(threads, n_groups));
+    std::vector<std::unique_ptr<ChainSumming<Real>>> work(useful_threads(threads, n_groups));
     std::vector<std::vector<double>> pairs(kGroupsAtOnce);
     std::vector<double> all(!by_position && together > 1 ? K * K : 0);
     for (size_t start = 0; start < n_groups; start += kGroupsAtOnce) {
         const size_t stop = std::min(n_groups, start + kGroupsAtOnce);
         team.run([&](size_t part, size_t parts) {
-            if (!work[part]) work[part] = std::make_unique<Summing<Real>>(scores, weights, by_position, found);
+            if (!work[part]) work[part] = std::make_unique<ChainSumming<Real>>(scores, weights, by_position, found);
             for (size_t g = start + part; g < stop; g += parts)
                 work[part]->run(order.data() + g * together, std::min(together, order.size() - g * together), pairs[g - start]);
         });
@@ -219,6 +223,7 @@ ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const Array<
 
 template <typename Real>
 BestLabels best_labels(const ChainScores<Real>& scores, size_t threads) {
+    scores.check();
     const size_t K = scores.n_labels(), S = scores.n_sentences();
     BestLabels found{std::vector<int32_t>(scores.nodes.rows()), std::vector<double>(S)};
     const size_t parts = useful_threads(threads, S);
@@ -249,7 +254,7 @@ BestLabels best_labels(const ChainScores<Real>& scores, size_t threads) {
 
 template struct ChainScores<float>;
 template struct ChainScores<double>;
-template ChainSums<float> chain_expectations(const ChainScores<float>&, const Array<float>&, bool, size_t);
-template ChainSums<double> chain_expectations(const ChainScores<double>&, const Array<double>&, bool, size_t);
+template ChainSums<float> chain_expectations(const ChainScores<float>&, const std::optional<Array<float>>&, bool, size_t);
+template ChainSums<double> chain_expectations(const ChainScores<double>&, const std::optional<Array<double>>&, bool, size_t);
 template BestLabels best_labels(const ChainScores<float>&, size_t);
 template BestLabels best_labels(const ChainScores<double>&, size_t);

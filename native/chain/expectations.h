@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/array.h"
@@ -38,10 +39,11 @@ struct ChainSums {
     std::vector<Real> nodes;    // P(y_j): (positions, labels)
     std::vector<Real> edges;    // P(y_j-1, y_j), summed over the edges of each block or by position
 };
-// With by_position, edges are (positions, labels, labels); they are zero for the first position of a sentence. `weights`, if not
-// empty, multiplies the probabilities of each sentence.
+// With by_position, edges are (positions, labels, labels); they are zero for the first position of a sentence. `weights` multiply
+// the probabilities of each sentence.
 template <typename Real>
-ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const Array<Real>& weights, bool by_position, size_t threads);
+ChainSums<Real> chain_expectations(const ChainScores<Real>& scores, const std::optional<Array<Real>>& weights, bool by_position,
+                                   size_t threads);
 
 struct BestLabels {
     std::vector<int32_t> labels;  // by position

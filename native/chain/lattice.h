@@ -38,6 +38,10 @@ struct Edges {
     std::vector<float> triple_scores;
 
     LabelPairs pairs() const { return LabelPairs(static_cast<size_t>(n_labels)); }
+    int32_t checked(int32_t y) const {
+        if (y < 0 || y > n_labels) throw std::out_of_range("label id out of range");
+        return y;
+    }
     float at(int32_t y, int32_t z) const {
         if (!dense.empty()) return dense[pairs().at(static_cast<size_t>(y), static_cast<size_t>(z))];
         const int32_t* first = to.data() + offsets[y];

@@ -40,6 +40,8 @@ struct EdgeFeatureWeights {
     EdgeFeatureWeights scaled(float factor) const;
     // The score of a label pair.
     float at(int64_t feature, int32_t pair) const;
+    // The edge score up to which edges are kept, if the features are pairs of words.
+    std::optional<float> forbidden() const { return word_pairs.used ? std::optional(word_pairs.forbidden) : std::nullopt; }
 };
 
 // The edge features of tokens, and the weights of features.

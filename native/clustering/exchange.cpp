@@ -303,6 +303,7 @@ void NeighbourArrays::check(size_t n_words) const {
 }
 
 WordNeighbours count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words) {
+    check_offsets(sentences, words.size(), "sentence offsets and words disagree");
     const int32_t boundary = static_cast<int32_t>(n_words);
     std::vector<int64_t> starts(n_words + 1);
     for (const int32_t w : words) {

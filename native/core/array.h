@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 template <typename T>
 class Array {
@@ -33,6 +34,7 @@ class Array {
 template <typename T>
 class Matrix {
    public:
+    Matrix() = default;
     Matrix(Array<T> values, size_t rows, size_t columns) : values_(std::move(values)), rows_(rows), columns_(columns) {}
 
     size_t rows() const { return rows_; }
@@ -42,7 +44,20 @@ class Matrix {
 
    private:
     Array<T> values_;
-    size_t rows_, columns_;
+    size_t rows_ = 0, columns_ = 0;
+};
+
+// Numbers that were computed: memory that nobody has filled with zeros first, and a matrix, row-major.
+template <typename T>
+struct NewArray {
+    explicit NewArray(size_t n) : values(new T[n]), size(n) {}
+    std::unique_ptr<T[]> values;
+    size_t size;
+};
+template <typename T>
+struct NewMatrix {
+    std::vector<T> values;
+    size_t rows, columns;
 };
 
 // Rows of ids: row i holds ids[offsets[i] .. offsets[i + 1]).
@@ -59,6 +74,11 @@ struct LabelScores {
     Array<int32_t> labels;
     Array<float> scores;
 };
+
+// Throws std::invalid_argument, which is a ValueError in Python, if a condition that arguments must meet does not hold.
+inline void require(bool condition, const char* what) {
+    if (!condition) throw std::invalid_argument(what);
+}
 
 // Checks offsets of rows over n items: they start at 0, never decrease and end at n. All code that uses offsets relies on this.
 inline void check_offsets(std::span<const int64_t> offsets, size_t n, const char* what) {

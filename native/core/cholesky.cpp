@@ -114,7 +114,8 @@ class Factor {
 
 }  // namespace
 
-std::vector<double> solve_positive_definite(const Matrix<double>& a, const Array<double>& b) {
+std::optional<std::vector<double>> solve_positive_definite(const Matrix<double>& a, const Array<double>& b) {
+    require(a.rows() == a.columns() && a.rows() == b.size(), "matrix and vector differ in size");
     Factor factor(a);
-    return factor.find() ? factor.solve(b) : std::vector<double>();
+    return factor.find() ? std::optional(factor.solve(b)) : std::nullopt;
 }

@@ -65,6 +65,8 @@ class LabelParts {
     std::pair<std::vector<int64_t>, std::vector<int32_t>> with_columns(const Csr& rows) const {
         std::pair<std::vector<int64_t>, std::vector<int32_t>> found;
         auto& [offsets, columns] = found;
+        check_offsets(rows.offsets, rows.ids.size(), "row offsets and labels disagree");
+        check_labels(rows.ids, n_labels());
         offsets.assign(1, 0);
         for (size_t r = 0; r < rows.rows(); ++r) {
             const int64_t first = rows.offsets[r];

@@ -42,6 +42,9 @@ void LabelUnion::take(std::vector<int32_t>& out) {
 std::pair<std::vector<int64_t>, std::vector<int32_t>> seen_labels(const Csr& slots, const Csr& features, size_t n_labels) {
     std::pair<std::vector<int64_t>, std::vector<int32_t>> found{{0}, {}};
     auto& [offsets, labels] = found;
+    check_offsets(slots.offsets, slots.ids.size(), "slot offsets and labels disagree");
+    check_offsets(features.offsets, features.ids.size(), "feature offsets and ids disagree");
+    check_labels(slots.ids, n_labels);
     LabelUnion own(n_labels);
     for (size_t t = 0; t < features.rows(); ++t) {
         for (int64_t i = features.offsets[t]; i < features.offsets[t + 1]; ++i) {
@@ -69,6 +72,9 @@ void check_rows(const LabelScores& rows) {
 }
 
 SparseRows add_rows(const LabelScores& a, const LabelScores& b) {
+    check_rows(a);
+    check_rows(b);
+    require(a.offsets.size() == b.offsets.size(), "the two sets of rows disagree in number");
     const size_t rows = a.offsets.size() - 1, most = a.labels.size() + b.labels.size();
     SparseRows sum;
     sum.offsets.reserve(rows + 1);
@@ -83,9 +89,11 @@ int64_t find_label(const int32_t* labels, int64_t first, int64_t last, int32_t l
     return found != labels + last && *found == label ? found - labels : -1;
 }
 
-std::vector<int64_t> find_in_rows(const Csr& rows, const Array<int32_t>& wanted) {
+std::vector<int64_t> find_in_rows(std::span<const int64_t> offsets, std::span<const int32_t> labels,
+                                  std::span<const int32_t> wanted) {
+    check_offsets(offsets, labels.size(), "row offsets and labels disagree");
+    require(offsets.size() - 1 == wanted.size(), "wanted labels and rows disagree in number");
     std::vector<int64_t> found(wanted.size());
-    for (size_t r = 0; r < found.size(); ++r)
-        found[r] = find_label(rows.ids.data(), rows.offsets[r], rows.offsets[r + 1], wanted[r]);
+    for (size_t r = 0; r < found.size(); ++r) found[r] = find_label(labels.data(), offsets[r], offsets[r + 1], wanted[r]);
     return found;
 }

@@ -1,6 +1,7 @@
 // Sparse rows of (label, score), labels ascending: finding labels, and adding two sets of rows.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -50,4 +51,5 @@ SparseRows add_rows(const LabelScores& a, const LabelScores& b);
 // The position of a label among ascending labels, -1 if it is not there.
 int64_t find_label(const int32_t* labels, int64_t first, int64_t last, int32_t label);
 // The position of the wanted label of each row, -1 if the row does not contain it.
-std::vector<int64_t> find_in_rows(const Csr& rows, const Array<int32_t>& wanted);
+std::vector<int64_t> find_in_rows(std::span<const int64_t> offsets, std::span<const int32_t> labels,
+                                  std::span<const int32_t> wanted);

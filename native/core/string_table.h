@@ -13,6 +13,7 @@ struct StringTable {
     Array<int64_t> offsets;
 
     size_t size() const { return offsets.size() - 1; }
+    void check(const char* what = "strings and their offsets disagree") const { check_offsets(offsets, blob.size(), what); }
     std::string_view operator[](size_t i) const {
         return {reinterpret_cast<const char*>(blob.data()) + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
     }
@@ -37,6 +38,7 @@ inline std::vector<uint8_t> gather_bytes(const Array<uint8_t>& blob, const Array
 
 // Numbers the strings of a table, in order of first appearance if they are new.
 inline std::vector<int32_t> intern_buffer(const StringTable& given, Interner& strings) {
+    given.check();
     std::vector<int32_t> ids(given.size());
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = strings.intern(given[i]);
     return ids;
@@ -51,6 +53,8 @@ inline std::vector<int32_t> find_all(const StringTable& wanted, const Interner& 
 
 // The index of each wanted string in a table of distinct strings, -1 if it is not there.
 inline std::vector<int32_t> match_strings(const StringTable& known, const StringTable& wanted) {
+    known.check("known strings and their offsets disagree");
+    wanted.check("query strings and their offsets disagree");
     Interner strings;
     strings.reserve(known.size());
     intern_buffer(known, strings);

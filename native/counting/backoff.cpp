@@ -141,6 +141,7 @@ void Backoff::candidates(const std::vector<double>& p, size_t w, bool known, dou
 }
 
 SparseRows Backoff::word_rows(double threshold, size_t cap) const {
+    require_derived();
     SparseRows rows;
     std::vector<double> p;
     std::vector<int32_t> keep;
@@ -154,6 +155,8 @@ SparseRows Backoff::word_rows(double threshold, size_t cap) const {
 }
 
 SparseRows Backoff::level_shares(size_t level) const {
+    require_derived();
+    if (level > n_levels()) throw std::out_of_range("level number out of range");
     SparseRows rows;
     if (level == n_levels()) {
         for (size_t y = 0; y < K_; ++y) rows.add(static_cast<int32_t>(y), static_cast<float>(prior_[y]));

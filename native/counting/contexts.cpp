@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/logarithms.h"
 #include "core/strings.h"
@@ -47,6 +48,9 @@ struct Groups {
 
 ClassContexts class_contexts(const PairTable& pairs, const Array<int32_t>& class_of, const Array<int64_t>& totals, int64_t rare,
                              size_t n_labels) {
+    pairs.counts.check(n_labels);
+    require(class_of.size() == totals.size(), "class ids and word totals disagree in number");
+    require(pairs.counts.n_contexts() == pairs.keys.size(), "pair keys and pair table disagree");
     KeyInterner contexts;
     const std::vector<int32_t> context_of = contexts_of_pairs(pairs, class_of, totals, rare, contexts);
     const Groups groups(context_of, contexts.size());
@@ -77,6 +81,9 @@ ClassContexts class_contexts(const PairTable& pairs, const Array<int32_t>& class
 
 SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centre, const LabelScores& rows, double k,
                            double weight) {
+    table.check(std::numeric_limits<int32_t>::max());
+    check_rows(rows);
+    require(centre.size() == table.n_contexts(), "contexts and their rows disagree in number");
     SparseRows out;
     for (size_t c = 0; c < table.n_contexts(); ++c) {
         const int32_t r = centre[c];

@@ -111,15 +111,17 @@ void LabelCounts::check(size_t n_labels) const {
     check_labels(labels, n_labels);
 }
 
-CountTable count_table(const int32_t* contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels) {
-    check_contexts(contexts, labels.size(), n_contexts);
+CountTable count_table(std::span<const int32_t> contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels) {
+    require(labels.size() == contexts.size(), "labels and contexts disagree in number");
+    check_contexts(contexts.data(), labels.size(), n_contexts);
     check_token_labels(labels, n_labels);
-    return count_checked(contexts, labels.data(), labels.size(), n_contexts, n_labels);
+    return count_checked(contexts.data(), labels.data(), labels.size(), n_contexts, n_labels);
 }
 
 CountTable count_tables(const Matrix<int32_t>& contexts, std::span<const int32_t> labels, std::span<const int64_t> sizes,
                         size_t n_labels, size_t threads) {
     const size_t kinds = contexts.rows(), n = contexts.columns(), parts = useful_threads(threads, kinds);
+    require(labels.size() == n && sizes.size() == kinds, "contexts disagree with the number of labels or of sizes");
     check_token_labels(labels, n_labels);
     std::vector<CountTable> tables(kinds);
     in_parallel(parts, [&](size_t part) {
@@ -141,19 +143,23 @@ std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n) {
     return counts;
 }
 
-void adjust_table(const Csr& table, std::span<int64_t> counts, std::span<const int32_t> token_contexts,
-                  std::span<const int32_t> token_labels, int64_t change) {
+void adjust_table(std::span<const int64_t> offsets, std::span<const int32_t> labels, std::span<int64_t> counts,
+                  std::span<const int32_t> token_contexts, std::span<const int32_t> token_labels, int64_t change) {
+    require(labels.size() == counts.size() && token_contexts.size() == token_labels.size(),
+            "counts and labels, or labels and contexts, disagree in number");
+    check_offsets(offsets, labels.size(), "table offsets and labels disagree");
     for (size_t t = 0; t < token_contexts.size(); ++t) {
         const int32_t c = token_contexts[t];
         if (c < 0) continue;
-        if (static_cast<size_t>(c) >= table.rows()) throw std::invalid_argument("context id out of range");
-        const int64_t found = find_label(table.ids.data(), table.offsets[c], table.offsets[c + 1], token_labels[t]);
+        if (static_cast<size_t>(c) + 1 >= offsets.size()) throw std::invalid_argument("context id out of range");
+        const int64_t found = find_label(labels.data(), offsets[c], offsets[c + 1], token_labels[t]);
         if (found < 0) throw std::invalid_argument("a token was never counted");
         counts[static_cast<size_t>(found)] += change;
     }
 }
 
 PairCounts count_pairs(std::span<const int32_t> labels, std::span<const int64_t> sentences, size_t n_labels) {
+    check_offsets(sentences, labels.size(), "sentence offsets and labels disagree");
     check_token_labels(labels, n_labels);
     KeyInterner pairs;
     std::vector<int64_t> seen;

@@ -27,15 +27,15 @@ struct LabelCounts {
 };
 
 // Counts the labels of n tokens in their contexts. Negative contexts and labels are skipped.
-CountTable count_table(const int32_t* contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels);
+CountTable count_table(std::span<const int32_t> contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels);
 // The stacked tables of several kinds of contexts, (kinds, n). Kind i has sizes[i] rows.
 CountTable count_tables(const Matrix<int32_t>& contexts, std::span<const int32_t> labels, std::span<const int64_t> sizes,
                         size_t n_labels, size_t threads);
 // The number of occurrences of each id below n.
 std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n);
 // counts(context, label) += change for each token.
-void adjust_table(const Csr& table, std::span<int64_t> counts, std::span<const int32_t> token_contexts,
-                  std::span<const int32_t> token_labels, int64_t change);
+void adjust_table(std::span<const int64_t> offsets, std::span<const int32_t> labels, std::span<int64_t> counts,
+                  std::span<const int32_t> token_contexts, std::span<const int32_t> token_labels, int64_t change);
 
 // How often a label follows another, sorted. Label n_labels is the sentence boundary.
 struct PairCounts {

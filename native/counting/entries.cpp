@@ -62,7 +62,10 @@ GroupedEntries count_entries(std::span<const uint64_t> keys, std::span<const int
     return found;
 }
 
-std::vector<Entry> merge_entries(std::vector<Entry> entries, bool by_place) {
+std::vector<Entry> merge_entries(const Matrix<uint64_t>& numbers, bool by_place) {
+    require(numbers.columns() == 3, "an entry has three numbers");
+    const auto* given = reinterpret_cast<const Entry*>(numbers.row(0));
+    std::vector<Entry> entries(given, given + numbers.rows());
     std::sort(entries.begin(), entries.end(), by_key);
     entries.resize(static_cast<size_t>(summed(entries.data(), entries.data() + entries.size()) - entries.data()));
     for (size_t i = 0, j; i < entries.size(); i = j) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "core/array.h"
+
 // The label and the count share 64 bits, so that an entry has 24 bytes.
 struct Entry {
     static constexpr int kCountBits = 40;
@@ -30,6 +32,6 @@ struct GroupedEntries {
 // Counts the keys and labels of tokens. A token's place is its number plus `first`. Tokens whose label is -1 are left out.
 GroupedEntries count_entries(std::span<const uint64_t> keys, std::span<const int32_t> labels, uint64_t first, int bits);
 
-// Adds up entries of the same key and label. `first` becomes the first place of the key with any label. The result is sorted by
+// Adds up entries, (n, 3), of the same key and label. `first` becomes the first place of the key with any label. The result is sorted by
 // key and label or, if `by_place`, by place and label.
-std::vector<Entry> merge_entries(std::vector<Entry> entries, bool by_place);
+std::vector<Entry> merge_entries(const Matrix<uint64_t>& entries, bool by_place);

@@ -109,7 +109,7 @@ class PairExpectations {
 
 }  // namespace
 
-void PooledTokens::check() const {
+void PooledTokens::check(size_t by_feature) const {
     check_offsets(table.offsets, table.labels.size(), "table offsets and labels disagree");
     check_offsets(features.offsets, features.ids.size(), "feature offsets and features disagree");
     check_offsets(candidates.offsets, candidates.ids.size(), "candidate offsets and labels disagree");
@@ -120,9 +120,11 @@ void PooledTokens::check() const {
     for (const int32_t f : features.ids)
         if (f < 0 || static_cast<size_t>(f) >= table.n_contexts()) throw std::invalid_argument("feature id out of range");
     check_labels(candidates.ids, prior.size());
+    require(by_feature == table.n_contexts(), "experts or weights and features disagree in number");
 }
 
-std::vector<float> expert_evidence(const PooledTokens& tokens, const Array<int32_t>& expert_of, size_t n_experts) {
+NewMatrix<float> expert_evidence(const PooledTokens& tokens, const Array<int32_t>& expert_of, size_t n_experts) {
+    tokens.check(expert_of.size());
     const Array<int64_t>&offsets = tokens.features.offsets, &places = tokens.candidates.offsets;
     const Array<int32_t>&ids = tokens.features.ids, &labels = tokens.candidates.ids;
     std::vector<float> out(labels.size() * n_experts, 0.0f);
@@ -137,10 +139,11 @@ std::vector<float> expert_evidence(const PooledTokens& tokens, const Array<int32
                         [&](size_t j, float x) { block[j * n_experts + e] += x; });
         }
     }
-    return out;
+    return {std::move(out), labels.size(), n_experts};
 }
 
 std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>& feature_weight, size_t threads) {
+    tokens.check(feature_weight.size());
     const Array<int64_t>&offsets = tokens.features.offsets, &places = tokens.candidates.offsets;
     const Array<int32_t>&ids = tokens.features.ids, &labels = tokens.candidates.ids;
     std::vector<float> out(labels.size(), 0.0f);
@@ -166,6 +169,10 @@ std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>&
 
 ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold,
                                    const Array<double>& theta, size_t n_labels) {
+    check_offsets(candidates.offsets, candidates.ids.size(), "candidate offsets and labels disagree");
+    require(x.rows() == candidates.ids.size() && candidates.rows() == gold.size() && theta.size() == x.columns() + n_labels,
+            "evidence, candidates and weights disagree");
+    check_labels(candidates.ids, n_labels);
     for (size_t t = 0; t < gold.size(); ++t)
         if (gold[t] >= 0 && (gold[t] < candidates.offsets[t] || gold[t] >= candidates.offsets[t + 1]))
             throw std::invalid_argument("the label of a token is not among its own candidates");
@@ -180,9 +187,14 @@ ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates
     return sums;
 }
 
-std::vector<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
-                                      const Matrix<double>& scores) {
+NewMatrix<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
+                                    const Matrix<double>& scores) {
     const auto& [places, labels] = candidates;
+    check_offsets(places, labels.size(), "candidate offsets and labels disagree");
+    check_offsets(sentences, candidates.rows(), "sentence offsets and candidates disagree");
+    require(scores.rows() >= 2 && scores.columns() == scores.rows() && labels.size() == posteriors.size(),
+            "candidates, posteriors and edge scores disagree");
+    check_labels(labels, scores.rows() - 1);
     // The boundary is a position whose only label is K.
     const auto boundary = static_cast<int32_t>(scores.rows() - 1);
     const float one = 1.0f;
@@ -198,5 +210,5 @@ std::vector<double> pair_expectations(const Array<int64_t>& sentences, const Csr
         }
         if (sentences[s + 1] > sentences[s]) expectations.add(before, outside);
     }
-    return std::move(expectations.sums);
+    return {std::move(expectations.sums), scores.rows(), scores.rows()};
 }

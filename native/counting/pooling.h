@@ -26,11 +26,12 @@ struct PooledTokens {
     double k;
     std::optional<Array<int32_t>> left_out;  // each token's own label, to leave it out
 
-    void check() const;
+    // Throws unless `by_feature` numbers of features, and the rest, fit together.
+    void check(size_t by_feature) const;
 };
 
 // The evidence of each expert for each candidate label: (candidates, experts).
-std::vector<float> expert_evidence(const PooledTokens& tokens, const Array<int32_t>& expert_of, size_t n_experts);
+NewMatrix<float> expert_evidence(const PooledTokens& tokens, const Array<int32_t>& expert_of, size_t n_experts);
 // The weighted evidence for each candidate label of each token.
 std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>& feature_weight, size_t threads);
 // Sums of the conditional logit over tokens. x is (candidates, experts). gold is the index of the gold candidate, -1 to skip a
@@ -38,5 +39,5 @@ std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>&
 ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold,
                                    const Array<double>& theta, size_t n_labels);
 // Expected label pairs if P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).
-std::vector<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
-                                      const Matrix<double>& scores);
+NewMatrix<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
+                                    const Matrix<double>& scores);

@@ -95,8 +95,14 @@ void class_distribution(const LabelCounts& classes, int32_t context, int32_t lef
 }  // namespace
 
 TokenScores token_scores(const Backoff& backoff, const TokenContexts& tokens, const TokenScoreOptions& options) {
+    const size_t n = tokens.words.size(), K = backoff.n_labels();
+    require(tokens.ids.rows() == 4 && tokens.ids.columns() == n && tokens.class_of.size() == backoff.n_words() &&
+                (!tokens.left_out || tokens.left_out->size() == n),
+            "tokens, contexts and classes disagree");
+    for (const LabelCounts* counts : {&tokens.left, &tokens.right, &tokens.class_left, &tokens.class_right, &tokens.classes})
+        counts->check(K);
+    backoff.require_derived();
     TokenScores out;
-    const size_t n = tokens.words.size();
     out.known.resize(n);
     WordRows word_rows(backoff, options.threshold, options.cap);
     std::vector<double> q, kept;
@@ -120,7 +126,7 @@ TokenScores token_scores(const Backoff& backoff, const TokenContexts& tokens, co
             add(tokens.right, 1, left_out, options.pair_k, row.p, out.right.data());
         } else if (cls >= 0 && static_cast<size_t>(cls) < tokens.classes.n_contexts()) {
             const int32_t own = backoff.total(w) > 0 && backoff.total(w) <= options.rare ? left_out : kNoToken;
-            class_distribution(tokens.classes, cls, own, backoff.n_labels(), q);
+            class_distribution(tokens.classes, cls, own, K, q);
             kept.resize(row.width);
             for (size_t j = 0; j < row.width; ++j) kept[j] = q[row.labels[j]];
             add(tokens.class_left, 2, own, options.class_k, kept.data(), out.by_class.data());

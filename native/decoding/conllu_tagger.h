@@ -1,4 +1,4 @@
-// Tags CoNLL-U text: writes the labels of tokens into one or two fields and leaves every other byte as it was.
+// Tags CoNLL-U text: finds the labels of its tokens, which text/conllu_labels.h writes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,14 +6,7 @@
 #include <vector>
 
 #include "decoding/session.h"
-
-// Where labels are written. texts[k][y] is the text of label y for the field targets[k]. With a key, the only target is MISC,
-// the texts are entries such as `NER=B-PER`, and an entry replaces the one with the key; an empty text removes it.
-struct ConlluLabels {
-    std::vector<size_t> targets;  // ascending
-    std::vector<std::vector<std::string>> texts;
-    std::string key;
-};
+#include "text/conllu_labels.h"
 
 class ConlluTagger {
    public:
@@ -26,10 +19,6 @@ class ConlluTagger {
     int64_t run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const;
 
    private:
-    struct Token;
-
-    void write(const Token& token, int32_t label, const char*& written, std::string& out) const;
-
     const Engine& engine_;
     ConlluLabels labels_;
     std::vector<size_t> positions_;

@@ -89,7 +89,11 @@ class AttributeNames {
     AttributeNames(const StringTable& names, char joiner, const std::optional<std::vector<NamedBins>>& bins);
 
     size_t size() const { return names_.size(); }
-    std::vector<int32_t> find(const StringTable& wanted) const { return find_all(wanted, names_); }
+    // The id of each name of a table, -1 if it is not known.
+    std::vector<int32_t> match(const StringTable& wanted) const {
+        wanted.check("names and their offsets disagree");
+        return find_all(wanted, names_);
+    }
     // Adds the known features of a sentence. Throws TooLargeValue, except for models with binned values.
     void find(const NamedFeatures& sentence, ArrayIds& arrays, FoundFeatures& found) const;
 

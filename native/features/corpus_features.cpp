@@ -45,14 +45,14 @@ class AllFeatures {
         for (size_t f = 0; f < map_.n_functions(); ++f) tables_.push_back(value_table(lexicon, f));
     }
 
-    std::vector<int32_t> list(size_t threads) const {
+    NewMatrix<int32_t> list(size_t threads) const {
         const auto n = static_cast<size_t>(sentences_.back());
         std::vector<int32_t> out(map_.n_templates() * n);
         const size_t parts = useful_threads(threads, map_.n_templates());
         in_parallel(parts, [&](size_t part) {
             for (size_t t = part; t < map_.n_templates(); t += parts) of_template(t, out.data() + t * n);
         });
-        return out;
+        return {std::move(out), map_.n_templates(), n};
     }
 
    private:
@@ -105,6 +105,11 @@ class AllFeatures {
     std::vector<std::vector<int32_t>> tables_;  // by function
 };
 
+void check(const Columns& corpus, const FeatureMap& map) {
+    corpus.check();
+    require(corpus.columns.size() == map.n_columns(), "wrong number of columns");
+}
+
 }  // namespace
 
 void Columns::check() const {
@@ -119,6 +124,7 @@ void Columns::check() const {
 }
 
 CorpusFeatures fit_features(FeatureMap& map, const Columns& corpus, size_t threads) {
+    check(corpus, map);
     CorpusFeatures found;
     found.strings = translate(corpus.columns, [&](size_t c, std::string_view s) { return map.add_bare_string(c, s); });
     map.add_values(threads);
@@ -129,6 +135,7 @@ CorpusFeatures fit_features(FeatureMap& map, const Columns& corpus, size_t threa
 }
 
 CorpusFeatures find_features(const FeatureMap& map, const Columns& corpus) {
+    check(corpus, map);
     CorpusFeatures found;
     Lexicon lexicon(map);
     found.strings = translate(corpus.columns, [&](size_t c, std::string_view s) { return lexicon.id(c, s); });

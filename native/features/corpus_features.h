@@ -22,7 +22,7 @@ struct Columns {
 
 // (T, n) features, numbered within the template, and the string ids of each column's tokens.
 struct CorpusFeatures {
-    std::vector<int32_t> features;
+    NewMatrix<int32_t> features;
     std::vector<std::vector<int32_t>> strings;
 };
 

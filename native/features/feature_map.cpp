@@ -93,6 +93,8 @@ void FeatureMap::add_values(size_t threads) {
 }
 
 void FeatureMap::add_strings(size_t column, const StringTable& strings, size_t threads) {
+    if (column >= n_columns()) throw std::out_of_range("column number out of range");
+    strings.check();
     strings_[column].reserve(strings.size(), strings.blob.size());
     for (size_t i = 0; i < strings.size(); ++i) add_bare_string(column, strings[i]);
     add_values(threads);

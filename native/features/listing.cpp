@@ -12,6 +12,7 @@ class Listing {
     // For each block, counts the features of each token, then lists them.
     ListedFeatures list() const {
         ListedFeatures out;
+        if (in_.has_values()) out.values.emplace();
         out.offsets.reserve(n_ + 1);
         out.ids.reserve(n_ * (in_.local.rows() + 1));
         for (size_t start = 0; start < n_; start += kBlock) {
@@ -23,12 +24,12 @@ class Listing {
                 cursor[t - start] = out.offsets[t];
             }
             out.ids.resize(static_cast<size_t>(out.offsets.back()));
-            const bool has_values = in_.has_values();
-            if (has_values) out.values.resize(out.ids.size());
+            if (out.values) out.values->resize(out.ids.size());
+            float* values = out.values ? out.values->data() : nullptr;
             each(start, end, [&](size_t t, int32_t id, float value) {
                 const auto at = static_cast<size_t>(cursor[t - start]++);
                 out.ids[at] = id;
-                if (has_values) out.values[at] = value;
+                if (values != nullptr) values[at] = value;
             });
         }
         return out;
@@ -77,4 +78,7 @@ void TemplateFeatures::check() const {
         throw std::invalid_argument("attributes and tokens disagree");
 }
 
-ListedFeatures list_features(const TemplateFeatures& features) { return Listing(features).list(); }
+ListedFeatures list_features(const TemplateFeatures& features) {
+    features.check();
+    return Listing(features).list();
+}

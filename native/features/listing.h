@@ -31,7 +31,7 @@ struct TemplateFeatures {
 struct ListedFeatures {
     std::vector<int64_t> offsets{0};
     std::vector<int32_t> ids;
-    std::vector<float> values;
+    std::optional<std::vector<float>> values;  // if attributes have values
 };
 
 ListedFeatures list_features(const TemplateFeatures& features);

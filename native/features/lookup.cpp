@@ -6,6 +6,14 @@
 
 namespace {
 
+// Throws unless offsets rise from 0 to at most the size of the blob. `name` is the table's name in the message.
+void check_table(const StringTable& table, const char* name) {
+    const Array<int64_t>& offsets = table.offsets;
+    bool good = offsets.size() > 0 && offsets[0] == 0 && offsets.back() <= static_cast<int64_t>(table.blob.size());
+    for (size_t i = 1; good && i < offsets.size(); ++i) good = offsets[i - 1] <= offsets[i];
+    if (!good) throw std::invalid_argument(std::string(name) + ": offsets must rise from 0 to the size of the blob");
+}
+
 void intern_table(const StringTable& table, const char* name, Interner& strings) {
     check_table(table, name);
     strings.reserve(table.size());
@@ -15,13 +23,6 @@ void intern_table(const StringTable& table, const char* name, Interner& strings)
 }
 
 }  // namespace
-
-void check_table(const StringTable& table, const char* name) {
-    const Array<int64_t>& offsets = table.offsets;
-    bool good = offsets.size() > 0 && offsets[0] == 0 && offsets.back() <= static_cast<int64_t>(table.blob.size());
-    for (size_t i = 1; good && i < offsets.size(); ++i) good = offsets[i - 1] <= offsets[i];
-    if (!good) throw std::invalid_argument(std::string(name) + ": offsets must rise from 0 to the size of the blob");
-}
 
 std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
                                           bool related) {
@@ -38,6 +39,7 @@ std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<i
 }
 
 std::vector<int32_t> apply_to_all(const WordFunction& f, const StringTable& words, Interner& values) {
+    check_table(words, "words");
     std::vector<int32_t> ids(words.size());
     std::string value;
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = apply(f, words[i], value) ? values.intern(value) : -1;

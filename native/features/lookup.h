@@ -6,9 +6,6 @@
 #include "core/string_table.h"
 #include "features/word_functions.h"
 
-// Throws unless offsets rise from 0 to at most the size of the blob. `name` is the table's name in the message.
-void check_table(const StringTable& table, const char* name);
-
 // Builds a table from words to values, which are ids of classes. `related`: also index words by how they begin.
 std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
                                           bool related);

@@ -100,6 +100,8 @@ std::vector<std::vector<int32_t>> absorb(FeatureMap& map, const FeatureMap& othe
 }
 
 std::vector<int32_t> intern_pairs(FeatureMap& map, size_t t, const Array<int32_t>& first, const Array<int32_t>& second) {
+    require(t < map.n_templates() && map.atoms(t).size() == 2, "the template does not have two atoms");
+    require(first.size() == second.size(), "first and second values differ in number");
     const TemplateAtoms& atoms = map.atoms(t);
     const auto good = [&](const Atom& atom, int32_t v) { return v >= 0 && is_value(map, atom, static_cast<uint64_t>(v)); };
     for (size_t i = 0; i < first.size(); ++i)

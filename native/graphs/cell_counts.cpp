@@ -101,7 +101,10 @@ void count_cells(const StateColumns<State>& data, std::span<const int32_t> varia
 
 }  // namespace
 
-void count_bytes(const uint8_t* bytes, size_t n, int64_t* counts) {
+std::vector<int64_t> count_bytes(std::span<const uint8_t> all) {
+    const uint8_t* bytes = all.data();
+    const size_t n = all.size();
+    std::vector<int64_t> counts(256, 0);
     uint8_t top = 0;
     for (size_t k = 0; k < n; ++k) top = std::max(top, bytes[k]);
     for (size_t start = 0; start < n; start += kBlock) {
@@ -109,17 +112,25 @@ void count_bytes(const uint8_t* bytes, size_t n, int64_t* counts) {
         if (top < kFewCells)
             for (int64_t c = 0; c <= top; ++c) counts[c] += count_equal(bytes + start, static_cast<uint8_t>(c), count);
         else
-            histogram(bytes + start, count, counts);
+            histogram(bytes + start, count, counts.data());
     }
+    return counts;
 }
 
-CORATE_FOR_EACH_PROCESSOR bool pack_bytes(const int64_t* numbers, size_t n, uint8_t* bytes) {
+// The low bytes of numbers. Returns whether all numbers are from 0 to 255.
+CORATE_FOR_EACH_PROCESSOR static bool low_bytes(const int64_t* numbers, size_t n, uint8_t* bytes) {
     uint64_t all = 0;
     for (size_t k = 0; k < n; ++k) {
         all |= static_cast<uint64_t>(numbers[k]);
         bytes[k] = static_cast<uint8_t>(numbers[k]);
     }
     return all < 256;
+}
+
+std::optional<std::vector<uint8_t>> pack_bytes(std::span<const int64_t> numbers) {
+    std::vector<uint8_t> bytes(numbers.size());
+    if (!low_bytes(numbers.data(), bytes.size(), bytes.data())) return std::nullopt;
+    return bytes;
 }
 
 template <typename State>
@@ -139,7 +150,10 @@ void StateColumns<State>::check() const {
 
 template <typename State>
 std::vector<double> count_scopes(const StateColumns<State>& data, std::span<const int64_t> offsets,
-                                 std::span<const int32_t> variables, std::span<const double> weights, size_t threads) {
+                                 std::span<const int32_t> variables, const std::optional<Array<double>>& weights,
+                                 size_t threads) {
+    data.check();
+    require(!weights || weights->size() == data.rows(), "rows and weights disagree in number");
     check_offsets(offsets, variables.size(), "scope offsets and variables disagree");
     for (const int32_t v : variables)
         if (v < 0 || static_cast<size_t>(v) >= data.sizes.size()) throw std::invalid_argument("a scope has an unknown variable");
@@ -158,13 +172,14 @@ std::vector<double> count_scopes(const StateColumns<State>& data, std::span<cons
     const size_t parts = useful_threads(threads, n);
     in_parallel(parts, [&](size_t part) {
         for (size_t i = part; i < n; i += parts)
-            count_cells(data, scope(i), weights.empty() ? nullptr : weights.data(), counts.data() + starts[i]);
+            count_cells(data, scope(i), weights ? weights->data() : nullptr, counts.data() + starts[i]);
     });
     return counts;
 }
 
 template <typename State>
-std::vector<double> mutual_information(const StateColumns<State>& data, size_t threads) {
+NewMatrix<double> mutual_information(const StateColumns<State>& data, size_t threads) {
+    data.check();
     const size_t n = data.columns.size(), words = (data.rows() + 63) / 64;
     constexpr int64_t kMostStates = 16;  // bitmaps are quicker up to here
     std::vector<std::vector<uint64_t>> bits(n);
@@ -206,14 +221,14 @@ std::vector<double> mutual_information(const StateColumns<State>& data, size_t t
                 found[a * n + b] = found[b * n + a] = std::max(0.0, value);
             }
     });
-    return found;
+    return {std::move(found), n, n};
 }
 
 template struct StateColumns<uint8_t>;
 template struct StateColumns<int32_t>;
 template std::vector<double> count_scopes(const StateColumns<uint8_t>&, std::span<const int64_t>, std::span<const int32_t>,
-                                          std::span<const double>, size_t);
+                                          const std::optional<Array<double>>&, size_t);
 template std::vector<double> count_scopes(const StateColumns<int32_t>&, std::span<const int64_t>, std::span<const int32_t>,
-                                          std::span<const double>, size_t);
-template std::vector<double> mutual_information(const StateColumns<uint8_t>&, size_t);
-template std::vector<double> mutual_information(const StateColumns<int32_t>&, size_t);
+                                          const std::optional<Array<double>>&, size_t);
+template NewMatrix<double> mutual_information(const StateColumns<uint8_t>&, size_t);
+template NewMatrix<double> mutual_information(const StateColumns<int32_t>&, size_t);

@@ -50,6 +50,11 @@ class LaneValues {
     std::array<const PotentialValues*, kLanes> values_{};
 };
 
+template <typename Number>
+RowAnswers<Number> empty_answers(size_t log_values, size_t rows, size_t columns) {
+    return {std::vector<double>(log_values), {std::vector<Number>(rows * columns), rows, columns}};
+}
+
 // Calls block(pass, first row, lanes to use) after messages went up for the rows of the lanes, on several threads. Rows that are
 // lost, before or after that, are done again with logarithms; `once` does so beforehand for those that may be lost later. `factors`
 // asks for the walks of factors.
@@ -273,19 +278,18 @@ std::vector<double> log_sums(const Question& question) {
 
 RowMargins margins(const Question& question) {
     const size_t rows = question.evidence.rows;
-    RowMargins found{std::vector<double>(rows),
-                     std::vector<double>(rows * static_cast<size_t>(question.tree.state_offsets.back()))};
+    auto found = empty_answers<double>(rows, rows, static_cast<size_t>(question.tree.state_offsets.back()));
     each_block(question, Sweep::kSum, [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
-        if (write_values(pass, first, kept, found.log_values)) write_margins(pass, first, kept, found.margins);
+        if (write_values(pass, first, kept, found.log_values)) write_margins(pass, first, kept, found.table.values);
     });
     return found;
 }
 
 template <typename Number>
-Expectations<Number> expectations(const Question& question) {
+RowAnswers<Number> expectations(const Question& question) {
     const CliqueTree& tree = question.tree;
     const size_t rows = question.evidence.rows, width = static_cast<size_t>(tree.factor_cells());
-    Expectations<Number> found{std::vector<double>(rows), std::vector<Number>(rows * width)};
+    auto found = empty_answers<Number>(rows, rows, width);
     each_block(
         question, Sweep::kSum,
         [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
@@ -301,7 +305,7 @@ Expectations<Number> expectations(const Question& question) {
                         pass.sum_out(walk, table, part.data(), n);
                         for (size_t l = 0; l < pass.lanes(); ++l) {
                             if (!kept[l]) continue;
-                            Number* to = found.factors.data() + (first + l) * width + start;
+                            Number* to = found.table.values.data() + (first + l) * width + start;
                             if (n < tree.factor_starts[f + 1] - start) {  // a part of the table agrees with the evidence
                                 add_probabilities(pass, tree.factors[f], part.data(), l, 1.0, to);
                                 continue;
@@ -316,41 +320,42 @@ Expectations<Number> expectations(const Question& question) {
         true, true);
     for (size_t f = 0; f < tree.factors.size(); ++f)
         for (size_t r = 0; r < rows && tree.factors[f].empty(); ++r)
-            found.factors[r * width + static_cast<size_t>(tree.factor_starts[f])] = found.log_values[r] > -INFINITY;
+            found.table.values[r * width + static_cast<size_t>(tree.factor_starts[f])] = found.log_values[r] > -INFINITY;
     return found;
 }
 
-template Expectations<double> expectations(const Question& question);
-template Expectations<float> expectations(const Question& question);
+template RowAnswers<double> expectations(const Question& question);
+template RowAnswers<float> expectations(const Question& question);
 
 RowMargins first_clique(const Question& question) {
     const size_t rows = question.evidence.rows, width = static_cast<size_t>(question.tree.clique_offsets[1]);
-    RowMargins found{std::vector<double>(rows), std::vector<double>(rows * width)};
+    auto found = empty_answers<double>(rows, rows, width);
     each_block(question, Sweep::kSum, [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
         write_values(pass, first, kept, found.log_values);
         const double* table = pass.fill(0);
         for (size_t l = 0; l < pass.lanes(); ++l)
             if (kept[l] && pass.log_value(l) > -INFINITY)
-                add_probabilities(pass, question.tree.clique(0), table, l, 1.0, found.margins.data() + (first + l) * width);
+                add_probabilities(pass, question.tree.clique(0), table, l, 1.0, found.table.values.data() + (first + l) * width);
     });
     return found;
 }
 
 BestStates most_likely(const Question& question) {
     const size_t n = question.tree.n_variables(), rows = question.evidence.rows;
-    BestStates found{std::vector<double>(rows), std::vector<int32_t>(rows * n)};
+    auto found = empty_answers<int32_t>(rows, rows, n);
     each_block(question, Sweep::kMaximum, [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
         write_values(pass, first, kept, found.log_values);
         for (size_t l = 0; l < pass.lanes(); ++l)
             for (size_t i = 0; kept[l] && i < question.tree.n_cliques(); ++i)
-                choose_best(pass, i, l, found.states.data() + (first + l) * n);
+                choose_best(pass, i, l, found.table.values.data() + (first + l) * n);
     });
     return found;
 }
 
 BestStates draw(const Question& question, size_t n, uint64_t seed) {
     const size_t width = question.tree.n_variables();
-    BestStates found{std::vector<double>(1), std::vector<int32_t>(n * width)};
+    require(question.evidence.rows == 1, "draws need one row of evidence");
+    auto found = empty_answers<int32_t>(1, n, width);
     one_block(question, [&](CliquePass& pass) {
         found.log_values[0] = pass.log_value(0);
         if (pass.log_value(0) == -INFINITY) return;
@@ -359,7 +364,7 @@ BestStates draw(const Question& question, size_t n, uint64_t seed) {
             accumulate(pass, i);
             for (size_t s = 0; s < n; ++s) {
                 const double uniform = as_uniform(mixed(mixed(mixed(seed) + s) + i * 0x9E3779B97F4A7C15ull));
-                draw_clique(pass, pass.table(), i, uniform, found.states.data() + s * width);
+                draw_clique(pass, pass.table(), i, uniform, found.table.values.data() + s * width);
             }
         }
     });
@@ -368,15 +373,15 @@ BestStates draw(const Question& question, size_t n, uint64_t seed) {
 
 RowMargins expected(const Question& question, std::span<const double> weights) {
     const CliqueTree& tree = question.tree;
-    RowMargins found{std::vector<double>(question.evidence.rows),
-                     std::vector<double>(static_cast<size_t>(tree.clique_offsets.back()))};
+    require(weights.size() == question.evidence.rows, "rows and weights disagree in number");
+    auto found = empty_answers<double>(question.evidence.rows, 1, static_cast<size_t>(tree.clique_offsets.back()));
     const auto add = [&](CliquePass& pass, size_t first, const std::array<bool, kLanes>& kept) {
         if (!write_values(pass, first, kept, found.log_values)) return;
         const auto add_clique = [&](size_t i, const double* table) {
             for (size_t l = 0; l < pass.lanes(); ++l)
                 if (kept[l])
                     add_probabilities(pass, tree.clique(i), table, l, weights[first + l],
-                                      found.margins.data() + tree.clique_offsets[i]);
+                                      found.table.values.data() + tree.clique_offsets[i]);
         };
         pass.down(true, add_clique, [](size_t, const double*) {});
     };
@@ -386,6 +391,7 @@ RowMargins expected(const Question& question, std::span<const double> weights) {
 
 double entropy(const Question& question) {
     const CliqueTree& tree = question.tree;
+    require(question.evidence.rows == 1, "the entropy needs one row of evidence");
     double found = NAN;
     one_block(question, [&](CliquePass& pass) {
         if (pass.log_value(0) == -INFINITY) return;

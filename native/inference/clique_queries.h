@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/array.h"
 #include "inference/evidence_plan.h"
 
 // The logarithms of the values of all factors, (rows, factor cells), row-major: each row of evidence has its own.
@@ -20,38 +21,35 @@ struct Question {
     size_t threads = 1;
 };
 
+// By row of evidence: the logarithm of a sum or of a score, and a row of numbers.
+template <typename Number>
+struct RowAnswers {
+    std::vector<double> log_values;
+    NewMatrix<Number> table;
+};
+using RowMargins = RowAnswers<double>;
+using BestStates = RowAnswers<int32_t>;
+
 // log of the sum of the scores that agree with each row.
 std::vector<double> log_sums(const Question& question);
 
 // P(state | row) of all states of all variables, (rows, states); and the log sums.
-struct RowMargins {
-    std::vector<double> log_values, margins;
-};
 RowMargins margins(const Question& question);
 
 // P(cell | row) of all cells of all factors, (rows, factor cells): what the log sums change by with the logarithms of the values.
 template <typename Number>
-struct Expectations {
-    std::vector<double> log_values;
-    std::vector<Number> factors;
-};
-template <typename Number>
-Expectations<Number> expectations(const Question& question);
+RowAnswers<Number> expectations(const Question& question);
 
 // P(cell | row) of all cells of the first clique, (rows, cells). The cells are those of the whole clique.
 RowMargins first_clique(const Question& question);
 
 // The most likely states given each row, (rows, variables); and the log of their score.
-struct BestStates {
-    std::vector<double> log_values;
-    std::vector<int32_t> states;
-};
 BestStates most_likely(const Question& question);
 
 // n draws given the first row, (n, variables).
 BestStates draw(const Question& question, size_t n, uint64_t seed);
 
-// The sum over rows of weight P(cell | row), over all cells of all cliques; and the log sums. Impossible rows are left out.
+// The sum over rows of weight P(cell | row), (1, cells of all cliques); and the log sums. Impossible rows are left out.
 RowMargins expected(const Question& question, std::span<const double> weights);
 
 // The entropy of all variables given the first row; NaN if it is impossible.

@@ -14,7 +14,7 @@ namespace {
 // Products of potentials of up to this many cells are always worth having.
 constexpr double kSmallProduct = 1024.0;
 // Products of numbers with logarithms above this do not underflow.
-constexpr double kLeastLog = -640.0;
+constexpr double kLeastExact = -640.0;
 constexpr double kLeastExponent = -700.0;  // the exponential of less is zero
 
 void check_ids(std::span<const int32_t> ids, int64_t low, size_t n, const char* what) {
@@ -158,7 +158,7 @@ PotentialValues::PotentialValues(const CliqueTree& tree, std::span<const double>
             for (const double value : own) least = value > none && value < least ? value : least;
             log_least[p] += logs ? least - top : portable_log(least / top);
         }
-        log_least[p] > kLeastLog ? multiply(p, factors, logs) : add_logs(p, factors, logs);
+        log_least[p] > kLeastExact ? multiply(p, factors, logs) : add_logs(p, factors, logs);
     }
 }
 

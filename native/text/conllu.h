@@ -8,7 +8,7 @@
 
 constexpr size_t kConlluFields = 10;
 constexpr size_t kConlluForm = 1;
-constexpr size_t kConlluMisc = 9;
+constexpr size_t kConlluFeats = 5;
 
 struct ConlluRow {
     enum Kind { blank, skipped, token, bad };  // skipped: comments, multiword tokens and empty nodes

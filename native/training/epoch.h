@@ -26,6 +26,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/array.h"
 #include "core/parallel.h"
 #include "core/sum_in_parts.h"
 #include "training/penalty.h"
@@ -84,15 +85,27 @@ double run_epoch(const Loss& loss, std::span<float> state, std::span<const int64
     return total;
 }
 
+// The value of an objective at some weights, and its gradient.
+using Objective = std::pair<double, NewArray<double>>;
+
+template <typename Loss, typename Weight>
+void check_weights(const Loss& loss, std::span<const Weight> weights) {
+    require(weights.size() == loss.size(), "weights and slots disagree in number");
+}
+
 // The loss over merged contexts plus the penalty, and its gradient. Contexts are split into fixed parts that are summed in order.
 template <typename Loss, typename Penalty>
-double objective_over(const Loss& loss, size_t contexts, const double* weights, const Penalty& penalty, double* gradient,
-                      size_t threads) {
+Objective objective_over(const Loss& loss, size_t contexts, std::span<const double> given, const Penalty& penalty,
+                         size_t threads) {
+    check_weights(loss, given);
+    NewArray<double> sum(loss.size());
+    const double* weights = given.data();
+    double* gradient = sum.values.get();
     const double total = sum_in_parts(contexts, loss.size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         typename Loss::Context context;
         double part = 0.0;
         for (size_t c = begin; c < end; ++c) part = loss.add_context(part, c, weights, context, sums);
         return part;
     });
-    return total + penalty.add(weights, gradient, loss.size(), loss.size());
+    return {total + penalty.add(weights, gradient, loss.size(), loss.size()), std::move(sum)};
 }

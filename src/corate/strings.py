@@ -44,7 +44,7 @@ class StringTable:
         >>> table.to_list(), ids.tolist()
         (['to', 'be'], [0, 1, 0])
         """
-        ids, distinct, ends = _native.intern_buffer(data, offsets)
+        ids, distinct, ends = _native.intern_buffer((data, offsets))
         return cls(distinct, ends), ids
 
     def __len__(self) -> int:
@@ -106,4 +106,4 @@ class StringTable:
 
     def find(self, other: StringTable) -> Ids:
         """The ids in this table of another table's strings, -1 for a string that this table does not contain."""
-        return _native.match_strings(self.data, self.offsets, other.data, other.offsets)
+        return _native.match_strings((self.data, self.offsets), (other.data, other.offsets))

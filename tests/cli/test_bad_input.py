@@ -117,20 +117,20 @@ def test_a_sentence_of_200_000_tokens(corate, tmp_path):
     assert math.isfinite(tagger.score(["the", "dog"] * 100_000))
 
 
-@pytest.mark.parametrize("ladder", ["default", "paper", "pooled"])
-def test_one_word_sentences(corate, tmp_path, ladder):
+@pytest.mark.parametrize("backoff", ["default", "paper", "pooled"])
+def test_one_word_sentences(corate, tmp_path, backoff):
     (tmp_path / "t.tsv").write_bytes(b"yes\tX\n\nno\tY\n\n" * 30)
-    options = ["--method", "empirical", "--ladder", ladder, "--features", "word[0], word[-1]|word[1]", "-q"]
+    options = ["--method", "empirical", "--backoff", backoff, "--features", "word[0], word[-1]|word[1]", "-q"]
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", *options).code == 0
     assert (
         corate("tag", tmp_path / "m", "-f", "columns", stdin=b"no\n\nyes\n\nmaybe\n").text[:13] == "no\tY\n\nyes\tX\n\n"
     )
 
 
-@pytest.mark.parametrize("ladder", ["default", "paper", "pooled"])
-def test_one_label(corate, tmp_path, ladder):
+@pytest.mark.parametrize("backoff", ["default", "paper", "pooled"])
+def test_one_label(corate, tmp_path, backoff):
     (tmp_path / "t.tsv").write_bytes(b"a\tX\nb\tX\n\nc\tX\n\n" * 30)
-    options = ["--method", "empirical", "--ladder", ladder, "--features", "word[0], word[-1]", "-q"]
+    options = ["--method", "empirical", "--backoff", backoff, "--features", "word[0], word[-1]", "-q"]
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", *options).code == 0
     assert corate("tag", tmp_path / "m", "-f", "columns", stdin=b"a\nnew\n\n").text == "a\tX\nnew\tX\n\n"
     assert library.load(tmp_path / "m").score(["a", "new"], ["X", "X"]) == pytest.approx(0, abs=1e-5)
@@ -141,7 +141,7 @@ def test_one_label(corate, tmp_path, ladder):
 def test_5000_labels(corate, tmp_path):
     rows = [f"w{i}\tL{i % 5000}\n" + "\n" * (i % 7 == 6) for i in range(10_000)]
     (tmp_path / "t.tsv").write_text("".join(rows) + "\n")
-    options = ["--method", "empirical", "--ladder", "paper"]
+    options = ["--method", "empirical", "--backoff", "paper"]
     result = corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--json", *options)
     assert json.loads(result.text)["labels"] == 5000
     tagged = corate("tag", tmp_path / "m", "-f", "columns", stdin=b"w1\nw4999\nw7001\nnew\n\n").text.split()
@@ -183,7 +183,7 @@ def test_a_missing_column(corate, tmp_path):
 
 def test_a_missing_column_in_python():
     corpus = Corpus.from_sentences([[("the", "D", "B"), ("dog", "N", "I")]] * 30)
-    tagger = library.train(corpus, "empirical", features=["word[0]", "pos[0]"], ladder="pooled")
+    tagger = library.train(corpus, "empirical", features=["word[0]", "pos[0]"], backoff="pooled")
     for sentence in (["the", "dog"], [{"word": "the"}], [("the", "D", "B", "x")], [("the", "D"), ("dog",)]):
         with pytest.raises(DataError, match=r"column|no 'pos'"):
             tagger.tag(sentence)
@@ -223,8 +223,8 @@ def test_features_that_are_no_numbers(value):
         (lambda: library.train(Corpus.from_sentences([[("X",)]], columns=["label"])), DataError),
         (lambda: library.train(library.read(TEXT), seed=-1), DataError),
         (lambda: library.train(library.read(TEXT), "magic"), DataError),
-        (lambda: library.train(library.read(TEXT), "empirical", ladder="magic"), DataError),
-        (lambda: library.train(library.read(TEXT), ladder="default"), DataError),
+        (lambda: library.train(library.read(TEXT), "empirical", backoff="magic"), DataError),
+        (lambda: library.train(library.read(TEXT), backoff="default"), DataError),
         (lambda: library.train(library.read(TEXT), lattice="magic"), DataError),
         (lambda: library.train(library.read(TEXT), init="no-such-model"), ModelError),
         (lambda: library.train(library.read(TEXT), features=7), FeatureError),

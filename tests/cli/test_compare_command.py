@@ -60,8 +60,8 @@ def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
     options = {"standard": {"iterations": 1}}
     rows = list(compare(*corpora, ["standard", "perceptron"], features=["word[0]"], options=options))
     assert {row.features for row in rows} == {("word[0]",)}
-    with pytest.raises(DataError, match="ladder is an option of"):
-        list(compare(*corpora, ["standard"], options={"standard": {"ladder": "paper"}}))
+    with pytest.raises(DataError, match="backoff is an option of"):
+        list(compare(*corpora, ["standard"], options={"standard": {"backoff": "paper"}}))
 
 
 def test_every_sentence_is_tested_once_in_folds(corpora):
@@ -128,7 +128,7 @@ def test_what_cannot_be_compared(corpora, change, said):
         ({"options": {"standart": {"c2": 0.1}}}, "options", "unknown method 'standart'; there are polish"),
         ({"options": {"standard": {"c3": 0.1}}}, "c3", "unknown option 'c3' of the method 'standard'; did you mean"),
         ({"options": {"standard": {"c2": -1}}}, "c2", "c2 must"),
-        ({"options": {"standard": {"ladder": "paper"}}}, "ladder", "ladder is an option of"),
+        ({"options": {"standard": {"backoff": "paper"}}}, "backoff", "backoff is an option of"),
         ({"options": {"standard": {"seed": 1}}}, "options", "seed cannot be an option of a single method"),
     ],
 )

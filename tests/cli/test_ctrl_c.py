@@ -36,7 +36,7 @@ POLISHING = ["reading", "counting", "fitting the expert weights", "polish", "bui
 @pytest.mark.parametrize(
     ("options", "stage"),
     [
-        *((["--method", "empirical", "--ladder", "pooled"], stage) for stage in COUNTING),
+        *((["--method", "empirical", "--backoff", "pooled"], stage) for stage in COUNTING),
         *(([], stage) for stage in POLISHING),
     ],
 )

@@ -139,7 +139,7 @@ def test_labels_that_are_not_known_are_no_labels(corate, data, tmp_path):
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 VALUES = {
-    "ladder": ["paper"],
+    "backoff": ["paper"],
     "base": ["none"],
     "coupling": ["joint"],
     "space": ["features"],
@@ -307,7 +307,7 @@ def test_help_groups_options_by_what_they_are_for(corate):
     places = [text.index(title) for title in titles]
     assert places == sorted(places)
     assert text.index("--init MODEL") < places[1] < text.index("--tune ") < text.index("--base <") < places[2]
-    assert places[2] < text.index("--no-boundaries") < places[3] < text.index("--ladder <") < places[4]
+    assert places[2] < text.index("--no-boundaries") < places[3] < text.index("--backoff <") < places[4]
     assert f"<{'|'.join(METHODS)}>" in text
     words = " ".join(text.split())
     assert all((name if option.expert else option.flag) in words for name, option in OPTIONS.items())

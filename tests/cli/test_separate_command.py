@@ -78,6 +78,29 @@ def test_expert_options_are_set_with_set_and_by_their_flags_with_a_warning(corat
         assert f"--set: {said}" in " ".join(refused.err.split())
 
 
+def test_former_names_of_options_still_work_with_a_warning(corate, small, tmp_path):
+    command = ("train", small, "-o", tmp_path / "m", "--method", "empirical", "--json")
+    for old, said in [
+        (("--ladder", "paper"), "--ladder is deprecated, and will be removed in version 0.4; use --backoff"),
+        (("--set", "rung_k=2"), "--set rung_k is deprecated, and will be removed in version 0.4; use --set level_k"),
+        (("--rung-k", "2"), "--rung-k is deprecated, and will be removed in version 0.4; use --set level_k=2"),
+    ]:
+        found = corate(*command, *old)
+        assert (found.code, found.err.count("\n")) == (0, 1)
+        assert said in found.err
+        record = json.loads(found.text)
+        assert record["ladder"] == "paper" if old[0] == "--ladder" else record["settings"]["rung_k"] == 2.0
+    twice = corate(*command, "--ladder", "paper", "--backoff", "paper")
+    assert (twice.code, "--backoff is given, too" in twice.err) == (2, True)
+    assert "--ladder" not in corate("train", "--help-all").text
+    (tmp_path / "corate.toml").write_text('[train]\nladder = "paper"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        found = corate(*command)
+    assert "use --backoff" in found.err
+    assert json.loads(found.text)["ladder"] == "paper"
+
+
 def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypatch):
     seen = {}
     train = library.train
@@ -97,8 +120,8 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
     ("args", "said"),
     [
         (
-            ["--method", "separate", "--ladder", "paper"],
-            "--ladder: ladder is an option of the method 'empirical', not of 'separate'",
+            ["--method", "separate", "--backoff", "paper"],
+            "--backoff: backoff is an option of the method 'empirical', not of 'separate'",
         ),
         (
             ["--method", "empirical", "--base", "none"],

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import corate
 from compat_data import address_features
 from corate.compat import pycrfsuite as ours
+from corate.compat.pycrfsuite import tagger as tagger_module
 
 X, Y = address_features(40)
 
@@ -269,3 +271,42 @@ def test_importing_the_tagger_imports_neither_the_trainer_nor_the_model() -> Non
     code = f"import sys; from corate.compat.pycrfsuite import Tagger; print(sorted({set(heavy)} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def write_model(path: Path, label: str) -> None:
+    """A model that has one label."""
+    trainer = ours.Trainer(verbose=False)
+    trainer.append([["a"]], [label])
+    trainer.train(path)
+
+
+def test_a_file_that_is_opened_again_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagger_module, "_SETTLED", -1.0)
+    path, other = tmp_path / "model", tmp_path / "other"
+    write_model(path, "A")
+    write_model(other, "B")
+    first, second = ours.Tagger.of_file(path), ours.Tagger.of_file(path)
+    assert first.model is second.model
+    first.close()
+    assert second.tag([["a"]]) == ours.Tagger.of_file(path).tag([["a"]]) == ["A"]
+    assert ours.Tagger.of_file(other).tag([["a"]]) == ["B"]
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_file_that_has_changed_is_read_again(in_place: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one of the same size, and one that changes again at once."""
+    path, other = tmp_path / "model", tmp_path / "other"
+    write_model(path, "A")
+    write_model(other, "B")
+    for settled in (2.0, -1.0):
+        monkeypatch.setattr(tagger_module, "_SETTLED", settled)
+        for source, label in ((path.read_bytes(), "A"), (other.read_bytes(), "B")) * 2:
+            target = tmp_path / "copy"
+            if in_place:
+                target.write_bytes(source)
+            else:
+                (tmp_path / "new").write_bytes(source)
+                (tmp_path / "new").replace(target)
+            if settled < 0:
+                time.sleep(0.05)  # the clock of the file system
+            assert ours.Tagger.of_file(target).tag([["a"]]) == [label]

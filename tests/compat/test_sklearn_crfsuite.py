@@ -124,8 +124,8 @@ def test_weights_of_labels_and_sequences_are_options_of_the_methods_of_corate() 
     x, y = [[["a"], ["b"]]] * 20, [["A", "B"]] * 10 + [["C", "B"]] * 10
     for first, label in ((5.0, "A"), (0.2, "C")):
         weighed = CRF("standard", sentence_weights=[first] * 10 + [1.0] * 10)
-        assert clone(weighed).fit(x, y).predict(x[:1]) == [[label, "B"]]
-        assert CRF("standard", label_weights={"A": first}).fit(x, y).predict(x[:1]) == [[label, "B"]]
+        assert clone(weighed).fit(x, y).predict(x[:1]).tolist() == [[label, "B"]]
+        assert CRF("standard", label_weights={"A": first}).fit(x, y).predict(x[:1]).tolist() == [[label, "B"]]
     with pytest.raises(ValueError, match=r"label_weights.*option of Corate's methods"):
         CRF(label_weights={"A": 5.0}).fit(x, y)
 
@@ -152,7 +152,7 @@ def test_fit_and_predict_do_what_trainer_and_tagger_do(crf: CRF, tmp_path: Path)
     trainer.train(tmp_path / "model")
     tagger = pycrfsuite.Tagger()
     tagger.open(tmp_path / "model")
-    assert crf.predict(X) == [tagger.tag(xseq) for xseq in X]
+    assert crf.predict(X).tolist() == [tagger.tag(xseq) for xseq in X]
     assert crf.predict_single(X[0]) == tagger.tag(X[0])
     marginals = crf.predict_marginals(X)
     for xseq, rows in zip(X, marginals, strict=True):
@@ -172,20 +172,23 @@ def test_fit_and_predict_do_what_trainer_and_tagger_do(crf: CRF, tmp_path: Path)
     assert len(crf.training_log_.iterations) == 10
 
 
-def test_predict_returns_lists_of_lists_also_for_sequences_of_one_length(crf: CRF) -> None:
+def test_answers_are_arrays_as_those_of_the_original(crf: CRF) -> None:
+    """Of lists or, if all sequences have one length, with two dimensions; programs compare them with ``==``."""
     same = [xseq[:3] for xseq in X if len(xseq) >= 3]
-    predicted = crf.predict(same)
-    assert isinstance(predicted, list)
-    assert all(type(labels) is list and len(labels) == 3 for labels in predicted)
-    assert all(type(label) is str for labels in predicted for label in labels)
-    assert crf.predict([]) == []
-    assert crf.predict([[]]) == [[]]
+    assert crf.predict(same).shape == crf.predict_marginals(same).shape == (len(same), 3)
+    assert (crf.predict(same[:1]) == crf.predict_single(same[0])).all()
+    assert all(type(label) is str for labels in crf.predict(same) for label in labels)
+    ragged = [X[0], X[0][:1]]
+    assert crf.predict(ragged).shape == crf.predict_marginals(ragged).shape == (2,)
+    assert [type(labels) for labels in crf.predict(ragged)] == [list, list]
+    assert crf.predict([]).tolist() == []
+    assert crf.predict([[]]).tolist() == [[]]
 
 
 @pytest.mark.parametrize("form", [tuple, iter, lambda values: np.array([*values, None], dtype=object)[:-1]])
 def test_x_and_y_are_any_iterables(form: Any, crf: CRF) -> None:
     other = CRF(c1=0.1, c2=0.1, **QUICK).fit(form(X), form(Y))
-    assert other.predict(form(X)) == crf.predict(X)
+    assert other.predict(form(X)).tolist() == crf.predict(X).tolist()
 
 
 def test_x_and_y_are_not_changed(crf: CRF) -> None:
@@ -216,7 +219,7 @@ def test_other_numbers_of_labels_are_errors(y: Any) -> None:
 
 def test_methods_of_corate_are_algorithms() -> None:
     crf = CRF("polish", threads=2).fit(X, Y)
-    assert crf.predict(X) == corate.train(corate.Corpus.from_features(X, Y), "polish").tag_all(X)
+    assert crf.predict(X).tolist() == corate.train(corate.Corpus.from_features(X, Y), "polish").tag_all(X)
     assert crf.size_ is not None
     assert crf.size_ > 0
     assert crf.classes_ is not None
@@ -247,7 +250,7 @@ def test_a_trainer_class_of_the_user_appends_and_trains(temporary: Path) -> None
 
     crf = CRF(trainer_cls=Own, **QUICK).fit(X[:3], Y[:3], X[3:5], Y[3:5])
     assert calls == [0, 0, 0, 1, 1, -1]
-    assert crf.predict(X[:3]) == CRF(**QUICK).fit(X[:3], Y[:3], X[3:5], Y[3:5]).predict(X[:3])
+    assert crf.predict(X[:3]).tolist() == CRF(**QUICK).fit(X[:3], Y[:3], X[3:5], Y[3:5]).predict(X[:3]).tolist()
     assert not list(temporary.iterdir())
 
 
@@ -261,7 +264,7 @@ def test_nothing_is_left_in_the_temporary_folder(crf: CRF, temporary: Path) -> N
     assert not list(temporary.iterdir())
     name = crf.modelfile.name
     assert name == crf.modelfile.name
-    assert corate.load(str(name)).tag_all(X) == crf.predict(X)
+    assert corate.load(str(name)).tag_all(X) == crf.predict(X).tolist()
     assert [str(file) for file in temporary.iterdir()] == [name]
     del crf
     gc.collect()
@@ -286,10 +289,10 @@ def test_model_filename_is_written_by_fit_and_read_without_it(tmp_path: Path, cr
     CRF(c1=0.1, c2=0.1, model_filename=path, **QUICK).fit(X, Y)
     other = CRF(model_filename=str(path))
     check_is_fitted(other)
-    assert other.predict(X) == clone(other).predict(X) == crf.predict(X)
+    assert other.predict(X).tolist() == clone(other).predict(X).tolist() == crf.predict(X).tolist()
     assert other.modelfile.name == str(path)
     assert other.size_ == path.stat().st_size
-    assert pickle.loads(pickle.dumps(other)).predict(X) == crf.predict(X)
+    assert pickle.loads(pickle.dumps(other)).predict(X).tolist() == crf.predict(X).tolist()
     other.set_params(model_filename=None)
     assert other.tagger_ is None
 
@@ -322,7 +325,7 @@ def test_clones_have_the_parameters_and_no_model(crf: CRF) -> None:
 def test_fitted_estimators_are_copied_and_pickled(copied: Any, crf: CRF) -> None:
     assert crf.attributes_
     other = copied(crf)
-    assert other.predict(X) == crf.predict(X)
+    assert other.predict(X).tolist() == crf.predict(X).tolist()
     assert other.state_features_ == crf.state_features_
     assert other.get_params() == crf.get_params()
     assert other.training_log_.last_iteration == crf.training_log_.last_iteration
@@ -352,9 +355,9 @@ def test_a_pickle_of_the_original_is_read(crf: CRF) -> None:
     other.__setstate__(
         {**parameters, "modelfile": resource, "training_log_": None, "_tagger": None, "_info_cached": None}
     )
-    assert other.predict(X) == crf.predict(X)
+    assert other.predict(X).tolist() == crf.predict(X).tolist()
     assert other.get_params() == crf.get_params()
-    assert pickle.loads(pickle.dumps(other)).predict(X) == crf.predict(X)
+    assert pickle.loads(pickle.dumps(other)).predict(X).tolist() == crf.predict(X).tolist()
 
 
 # -- metrics -----------------------------------------------------------------------------------------------------------

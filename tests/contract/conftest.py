@@ -20,11 +20,11 @@ for _method in METHODS:
     WAYS[_method] = {"method": _method}
     WAYS[f"{_method}, templates"] = {"method": _method, "features": TEMPLATES}
     if _method == "empirical":
-        for _backoff in options_of(Empirical)["ladder"].choices:
+        for _backoff in options_of(Empirical)["backoff"].choices:
             features = TEMPLATES if _backoff == "pooled" else None
-            WAYS[f"{_method}, {_backoff}"] = {"method": _method, "ladder": _backoff, "features": features}
+            WAYS[f"{_method}, {_backoff}"] = {"method": _method, "backoff": _backoff, "features": features}
         WAYS[f"{_method}, pairs of words"] = {"method": _method, "pairs": "words"}
-        WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
+        WAYS[f"{_method}, all labels"] = {"method": _method, "backoff": "default", "all_labels": True}
     if _method == "standard":
         WAYS[f"{_method}, AdaGrad"] = {"method": _method, "features": TEMPLATES, "optimizer": "adagrad"}
         WAYS[f"{_method}, L1"] = {"method": _method, "features": TEMPLATES, "c1": 0.1}

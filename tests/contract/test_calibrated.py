@@ -177,7 +177,7 @@ def test_an_update_keeps_the_temperature(options: dict[str, Any]) -> None:
 
 
 def test_co_occurrence_rates_do_not_depend_on_the_temperature() -> None:
-    plain = corate.train(TRAINING, "empirical", ladder="default")
+    plain = corate.train(TRAINING, "empirical", backoff="default")
     for before, after in zip(plain.rates(4), with_temperature(plain, 2.0).rates(4), strict=True):
         assert [pair.rate for pair in after] == pytest.approx([pair.rate for pair in before], rel=1e-4)
 

@@ -254,6 +254,6 @@ def test_a_word_column_of_another_name_is_found(train: Train) -> None:
     )
     features = ["form[0]", "suffix(form[0], 2)"]
     reads = train(corpus_of(TRAINING)).record.get("ladder", "pooled") == "pooled"
-    tagger = train(named, features=features) if reads else corate.train(named, "empirical", ladder="default")
+    tagger = train(named, features=features) if reads else corate.train(named, "empirical", backoff="default")
     assert tagger.columns == ("form",)
     assert accuracy(tagger, TEST) > 0.85

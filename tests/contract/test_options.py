@@ -17,7 +17,7 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, CorateError, shortened
-from corate.training.methods import METHODS, OPTION_METHODS, OPTIONS, Method, options_of, resolve_method
+from corate.training.methods import FORMER, METHODS, OPTION_METHODS, OPTIONS, Method, options_of, resolve_method
 from options_given import given
 from small_corpora import corpus_of, random_sentences
 
@@ -162,7 +162,7 @@ def test_mistakes_are_named_with_a_remedy(given: dict[str, Any], said: str) -> N
             "with all_labels, every token can have every label; leave space unset",
         ),
         (lambda: corate.Separate(base=None), "base must have a value, not None"),  # type: ignore[arg-type]
-        (lambda: corate.Empirical(ladder="steep"), "unknown ladder 'steep'; there are default, paper, pooled"),
+        (lambda: corate.Empirical(backoff="steep"), "unknown backoff 'steep'; there are default, paper, pooled"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_when_they_are_made(make: Callable[[], Method], said: str) -> None:
@@ -208,9 +208,33 @@ def test_wrong_expert_options_are_refused_by_name() -> None:
         corate.train(CORPUS, passes=2, expert={"passes": 3})
 
 
+@pytest.mark.parametrize(("former", "name"), FORMER.items())
+def test_former_names_still_work_with_a_warning(former: str, name: str) -> None:
+    option = OPTIONS[name]
+    method, value = option.methods[0], option.choices[0] if option.choices else 0.5
+    expected = METHODS[method](**{name: value})
+    with pytest.warns(DeprecationWarning, match=f"{former} is deprecated, .*0.4; its name is {name}"):
+        assert resolve_method(method, {"expert": {former: value}} if option.expert else {former: value}) == expected
+    with pytest.warns(DeprecationWarning, match=f"its name is {name}") as warned:
+        assert METHODS[method](**{former: value}) == expected
+    assert warned[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=f"its name is {name}"):
+        assert getattr(expected, former) == value
+    with pytest.raises(ConfigError, match=f"give only {name}"):
+        METHODS[method](**{former: value, name: None})
+    assert option.key == former, "model files keep the name"
+
+
+def test_pickled_methods_with_former_names_load() -> None:
+    method = corate.Empirical(backoff="paper")
+    old = object.__new__(corate.Empirical)
+    old.__setstate__({"ladder": "paper"} | {name: value for name, value in vars(method).items() if name != "backoff"})
+    assert old == pickle.loads(pickle.dumps(method)) == method
+
+
 def test_options_are_read_from_text() -> None:
     for written, name, value in [
-        ("4", "batch", 4), ("0.5", "temper", 0.5), ("2", "order", 2), ("seen", "transitions", "seen"),
+        ("4", "batch", 4), ("0.5", "base_weight", 0.5), ("2", "order", 2), ("seen", "transitions", "seen"),
         ("true", "tune", True), ("no", "boundaries", False), ("a.c", "checkpoint", "a.c"), ("?", "unknown", "?"),
         ("O=0.5, a=b=2", "label_weights", {"O": 0.5, "a=b": 2.0}), ("1, 0.5", "sentence_weights", [1.0, 0.5]),
     ]:  # fmt: skip
@@ -233,7 +257,7 @@ def test_options_are_read_from_text() -> None:
         ("polish", {"c2": 0.3, "passes": 0, "iterations": 7}, {"c2": 0.3}),
         ("separate", {"coupling": 0.3, "passes": 2.0, "half_passes": 0}, {"coupling_weight": 0.3, "passes": 2}),
         ("empirical", {"word_k": 1}, {"word_k": 1.0}),
-        ("perceptron", {"passes": 2, "c2": 1.0, "temper": 0.5}, {"passes": 2}),
+        ("perceptron", {"passes": 2, "c2": 1.0, "base_weight": 0.5}, {"passes": 2}),
     ],
 )
 def test_settings_still_work_with_a_warning(method: str, settings: dict[str, float], options: dict[str, float]) -> None:

@@ -78,7 +78,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     start = start_of(corpus, [parse(feature) for feature in FEATURES], base)
     run = ChainTraining.of(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
-    expected = start.candidates(start.tokens.in_memory(), start.tables(), run.p.temper, **options)
+    expected = start.candidates(start.tokens.in_memory(), start.tables(), run.p.base_weight, **options)
     model = without_rare(run.model(run.initial_vector()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)

@@ -112,6 +112,7 @@ def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Pa
         {"transitions": "seen"},
         {"boundaries": False},
         {"lattice": "pruned"},
+        {"all_labels": True},
         {"order": 2},
         {"sentence_weights": [2.0] * len(TRAINING)},
         {"label_weights": {"N": 2.0}},
@@ -129,7 +130,7 @@ def test_a_checkpoint_of_another_run_is_refused(other: dict[str, Any], tmp_path:
 
 
 def test_a_checkpoint_of_other_base_scores_is_refused(tmp_path: Path) -> None:
-    same: dict[str, Any] = {"c2": 0.5, "rate": 0.1, "temper": 0.5, "checkpoint": tmp_path / "run"}
+    same: dict[str, Any] = {"c2": 0.5, "rate": 0.1, "base_weight": 0.5, "checkpoint": tmp_path / "run"}
     trained(base="default", passes=1, **same)
     with pytest.raises(ModelError, match="other data or settings"):
         trained(base="pooled", passes=2, **same)

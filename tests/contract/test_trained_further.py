@@ -38,7 +38,7 @@ def trained(labelled: Labelled = TRAINING, method: str = "standard", **options: 
 
 
 def begun(method: str, labelled: Labelled = TRAINING, **options: Any) -> Tagger:
-    more = {"ladder": "default", "features": None} if method == "empirical" else {}
+    more = {"backoff": "default", "features": None} if method == "empirical" else {}
     return trained(labelled, method, **(more | options))
 
 
@@ -148,7 +148,7 @@ def of_word(words: Any, i: int) -> dict[str, float]:
 
 @pytest.mark.parametrize("start", ["standard", "separate", "empirical"])
 def test_features_that_a_function_makes_are_made_again(start: str) -> None:
-    more = {"ladder": "pooled"} if start == "empirical" else {}
+    more = {"backoff": "pooled"} if start == "empirical" else {}
     tagger = trained(method=start, features=of_word, **more)
     still = trained(method="standard", init=tagger, iterations=0)
     assert still.tag_all(words_of(TEST)) == tagger.tag_all(words_of(TEST))

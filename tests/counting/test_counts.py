@@ -181,23 +181,35 @@ def test_rows_and_padding_keep_the_counts() -> None:
         ("count_pairs", (np.array([2], I32), np.array([0, 1]), 1)),
         (
             "adjust_table",
-            (np.array([0, 1]), np.zeros(1, I32), np.ones(1, I32), np.array([1], I32), np.zeros(1, I32), 1),
-        ),
-        ("adjust_table", (np.array([0, 1]), np.zeros(1, I32), np.ones(1, I32), np.array([0], I32), np.ones(1, I32), 1)),
-        (
-            "adjust_table",
-            (np.array([0, 1]), np.zeros(1, I32), np.ones(0, I32), np.array([0], I32), np.zeros(1, I32), 1),
+            (np.array([0, 1]), np.zeros(1, I32), np.ones(1, np.int64), np.array([1], I32), np.zeros(1, I32), 1),
         ),
         (
             "adjust_table",
-            (np.array([0, 1]), np.zeros(1, I32), np.ones(1, I32), np.array([0], I32), np.zeros(0, I32), 1),
+            (np.array([0, 1]), np.zeros(1, I32), np.ones(1, np.int64), np.array([0], I32), np.ones(1, I32), 1),
         ),
         (
             "adjust_table",
-            (np.array([0, 9]), np.zeros(1, I32), np.ones(1, I32), np.array([0], I32), np.zeros(1, I32), 1),
+            (np.array([0, 1]), np.zeros(1, I32), np.ones(0, np.int64), np.array([0], I32), np.zeros(1, I32), 1),
+        ),
+        (
+            "adjust_table",
+            (np.array([0, 1]), np.zeros(1, I32), np.ones(1, np.int64), np.array([0], I32), np.zeros(0, I32), 1),
+        ),
+        (
+            "adjust_table",
+            (np.array([0, 9]), np.zeros(1, I32), np.ones(1, np.int64), np.array([0], I32), np.zeros(1, I32), 1),
         ),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(function: str, arguments: tuple) -> None:
     with pytest.raises(ValueError, match=r"range|needed|disagree|never counted"):
         getattr(_native, function)(*arguments)
+
+
+def test_counts_that_would_be_changed_in_a_copy_are_refused() -> None:
+    table, counts = (np.array([0, 2]), np.arange(2, dtype=I32)), np.ones(4, np.int64)
+    for copied in (counts.astype(I32)[:2], counts[::2]):
+        with pytest.raises(TypeError):
+            _native.adjust_table(*table, copied, np.array([0], I32), np.zeros(1, I32), 1)
+    _native.adjust_table(*table, counts[:2], np.array([0], I32), np.zeros(1, I32), 1)
+    assert counts.tolist() == [2, 1, 1, 1]

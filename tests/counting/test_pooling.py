@@ -152,7 +152,7 @@ def test_evidence_is_that_of_the_formula_and_a_token_left_out_is_not_counted(
     p = problem_of(labelled, attributes, seed)
     out = p.tokens.labels if left_out else None
     table, features, candidates = p.counts.table.arrays(), p.features.arrays(), p.candidates.arrays()
-    found = _native.expert_evidence(table, features, p.expert_of, p.n_experts, candidates, p.prior, SMOOTHING, out)
+    found = _native.expert_evidence((table, features, candidates, p.prior, SMOOTHING, out), p.expert_of, p.n_experts)
     weights = np.random.default_rng(seed).normal(size=p.n_experts)
     pool = PooledExperts(weights, 0.5, np.arange(len(p.prior)) * 0.1)
     scores = pool.scores(p.counts.table, p.prior, p.features, p.expert_of, p.candidates, out)
@@ -333,19 +333,19 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     expert, prior, weight = np.zeros(1, np.int32), np.ones(1), np.ones(1, np.float32)
     two = (np.array([0, 1, 1]), np.zeros(1, np.int32))
     for changed in (
-        (table, two, expert, 1, one, prior, 1.0, None),
-        (table, (np.array([0, 1]), np.ones(1, np.int32)), expert, 1, one, prior, 1.0, None),
-        (table, one, np.ones(1, np.int32), 1, one, prior, 1.0, None),
-        (table, one, np.zeros(0, np.int32), 1, one, prior, 1.0, None),
-        (table, one, expert, 1, (np.array([0, 1]), np.ones(1, np.int32)), prior, 1.0, None),
-        (table, one, expert, 1, (np.array([0, 7]), np.zeros(1, np.int32)), prior, 1.0, None),
-        (table, one, expert, 1, one, prior, 1.0, np.zeros(2, np.int32)),
-        ((np.array([0, 5]), *table[1:]), one, expert, 1, one, prior, 1.0, None),
+        ((table, two, one, prior, 1.0, None), expert),
+        ((table, (np.array([0, 1]), np.ones(1, np.int32)), one, prior, 1.0, None), expert),
+        ((table, one, one, prior, 1.0, None), np.ones(1, np.int32)),
+        ((table, one, one, prior, 1.0, None), np.zeros(0, np.int32)),
+        ((table, one, (np.array([0, 1]), np.ones(1, np.int32)), prior, 1.0, None), expert),
+        ((table, one, (np.array([0, 7]), np.zeros(1, np.int32)), prior, 1.0, None), expert),
+        ((table, one, one, prior, 1.0, np.zeros(2, np.int32)), expert),
+        (((np.array([0, 5]), *table[1:]), one, one, prior, 1.0, None), expert),
     ):
         with pytest.raises(ValueError, match=r"disagree|range|needed|different|left out"):
-            _native.expert_evidence(*changed)
+            _native.expert_evidence(*changed, 1)
     with pytest.raises(ValueError, match="weight"):
-        _native.pooled_scores(table, one, weight[:0], one, prior, 1.0, None)
+        _native.pooled_scores((table, one, one, prior, 1.0, None), weight[:0])
     with pytest.raises(ValueError, match=r"disagree|own|range"):
         _native.conditional_logit(np.zeros((1, 1), np.float32), one, np.array([5]), np.zeros(2), 1)
     for sentences, scores in ((np.array([0, 2]), np.zeros((2, 2))), (np.array([0, 1]), np.zeros((1, 1)))):

@@ -33,8 +33,20 @@ def test_the_word_is_the_first_column_where_none_is_named_so():
 
 
 def test_ner_uses_parts_of_speech_where_there_are_any():
-    assert set(texts("ner", "word", "pos")) - set(texts("ner", "word")) == {"pos[-1]", "pos[0]", "pos[1]"}
+    alone, tagged = set(texts("ner", "word")), set(texts("ner", "word", "pos"))
+    assert alone - tagged == {"shape(word[-1])", "shape(word[1])"}
+    assert {"pos[-2]", "pos[0]", "pos[2]", "pos[-1]|pos[0]", "pos[0]|pos[1]"} < tagged - alone
+    assert {text for text in tagged - alone if "pos" not in text} == {f"short_shape(word[{i}])" for i in (-1, 0, 1)}
     assert "upos[0]" in texts("ner", "word", "upos")
+
+
+def test_presets_use_the_relation_and_the_word_of_the_head_where_there_is_a_tree():
+    tree = {"upos[-1]", "upos[0]", "upos[1]", "deprel[0]", "head.word[0]"}
+    assert set(texts("pos", "word", "upos", "deprel", "head.word")) - set(texts("pos", "word")) == tree
+    added = set(texts("ner", "word", "upos", "deprel", "head.word")) - set(texts("ner", "word", "upos"))
+    assert added == {"deprel[0]", "head.word[0]"}
+    assert "deprel[0]" not in texts("pos", "word", "deprel")
+    assert texts("paper", "word", "deprel", "head.word") == texts("paper", "word")
 
 
 def test_chunking_needs_parts_of_speech():

@@ -158,11 +158,11 @@ def test_native_tables_are_checked():
         with pytest.raises(ValueError, match="offsets must rise"):
             _native.apply_function(0, 0, "", blob, np.array(bad, np.int64))
     with pytest.raises(ValueError, match="no id of a class"):
-        _native.Lookup(blob, offsets, np.array([1], np.int32), blob, offsets)
+        _native.Lookup((blob, offsets), np.array([1], np.int32), (blob, offsets))
     with pytest.raises(ValueError, match="differ in number"):
-        _native.Lookup(blob, offsets, np.zeros(2, np.int32), blob, offsets)
+        _native.Lookup((blob, offsets), np.zeros(2, np.int32), (blob, offsets))
     with pytest.raises(ValueError, match="twice"):
-        _native.Lookup(blob, np.array([0, 1, 2], np.int64), np.zeros(2, np.int32), blob, offsets)
+        _native.Lookup((blob, np.array([0, 1, 2], np.int64)), np.zeros(2, np.int32), (blob, offsets))
 
 
 @pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="the tables are of Unicode 14")

@@ -64,6 +64,8 @@ def test_tokens_are_read_and_comments_multiword_tokens_and_empty_nodes_are_not()
         ("NER", ["O", "O", "B-LOC", "I-LOC", "I-LOC", "O"]),
         ("Ref", ["_", "_", "7", "_", "9", "_"]),
         ("deprel", ["nsubj", "root", "case", "det", "obl", "root"]),
+        ("feats:Case", ["Nom", "_", "_", "Dat", "Dat", "_"]),
+        (" FEATS:Number ", ["Sing", "Sing", "_", "_", "_", "_"]),
     ],
 )
 def test_labels_are_read_from_a_column_from_two_or_from_misc(label, expected):
@@ -95,6 +97,9 @@ def test_the_same_model_comes_from_a_column_file():
         (b"1\t" + b"\ta" * 8, {}, "line 1: the token has an empty FORM"),
         (b"# text\n", {}, "all its lines are comments or omitted"),
         (TEXT, {"label": "Speaker"}, r"no token has the key 'Speaker' in MISC \(keys: Gloss, NER, Ref, SpaceAfter\)"),
+        (TEXT, {"label": "feats:Gender"}, r"no token has the key 'Gender' in FEATS \(keys: Case, Number\)"),
+        (TEXT, {"label": "feats:"}, "'feats:' cannot be the label of CoNLL-U; choose upos, .* such as feats:Case"),
+        (TEXT, {"label": "feats:Case", "columns": "word,feats"}, "the column 'feats' contains the labels"),
         (b"1\ta" + b"\t_" * 8, {}, "UPOS is _ for every token"),
         (TEXT, {"label": "form"}, "'form' cannot be the label of CoNLL-U"),
         (TEXT, {"columns": "word,tag"}, "CoNLL-U has no column 'tag'; name some of id, word, lemma"),
@@ -121,9 +126,9 @@ def test_the_format_is_detected():
     assert detection.detect(b"1\ta\tX\n2\tb\tY\n", "numbers") == "columns"
 
 
-@pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats", "NER", "New"])
+@pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats", "NER", "New", "feats:New"])
 def test_a_written_corpus_reads_back(label):
-    tags = labels(label="feats" if label == "feats" else "upos+feats" if "+" in label else "upos")
+    tags = labels(label=label if label == "feats" else "upos+feats" if "+" in label else "upos")
     corpus = corate.Corpus.from_sentences(WORDS, tags)
     out = io.BytesIO()
     corate.write(corpus, out, format="conllu", label=label)
@@ -133,11 +138,26 @@ def test_a_written_corpus_reads_back(label):
 
 
 @pytest.mark.parametrize(
-    ("label", "wrong"), [("upos", "A\tB"), ("upos+feats", "NOUN"), ("NER", "A|B"), ("upos+feats", "|A"), ("xpos", "")]
+    ("label", "wrong"),
+    [("upos", "A\tB"), ("upos+feats", "NOUN"), ("NER", "A|B"), ("feats:A", "A|B"), ("upos+feats", "|A"), ("xpos", "")],
 )
 def test_labels_that_do_not_fit_are_refused(label, wrong):
     with pytest.raises(DataError, match=r"cannot be written|is not UPOS\|FEATS"):
         conllu.label_place(label).texts(["A|B" if "+" in label else "A", wrong])
+
+
+def test_a_key_of_feats_is_written_among_the_others():
+    corpus = corate.read(TEXT, columns="word,feats")
+    out = io.BytesIO()
+    corate.write(corpus, out, format="conllu", label="feats:Gender", labels=[["Neut", "_", "_", "Masc", "_"], ["_"]])
+    again = corate.read(out.getvalue(), label="feats")
+    assert again.labels_of(0) == [
+        "Case=Nom|Gender=Neut|Number=Sing",
+        "Number=Sing",
+        "_",
+        "Case=Dat|Gender=Masc",
+        "Case=Dat",
+    ]
 
 
 # -- tagging ---------------------------------------------------------------------------------------------------------
@@ -160,10 +180,14 @@ def expected_text(text, tagger, label):
             if place.key:
                 entry = b"" if part == "_" else f"{place.key}={part}".encode()
                 old = [] if fields[column] in (b"_", b"") else fields[column].split(b"|")
-                own = [i for i, e in enumerate(old) if e.split(b"=")[0] == place.key.encode()]
+                names = [e.split(b"=")[0] for e in old]
+                own = [i for i, name in enumerate(names) if name == place.key.encode()]
                 if own:
                     old[own[0]] = entry
                     old = [e for i, e in enumerate(old) if i not in own[1:]]
+                elif column == 5:
+                    greater = (i for i, name in enumerate(names) if name.lower() > place.key.lower().encode())
+                    old.insert(next(greater, len(old)), entry)
                 else:
                     old.append(entry)
                 value = b"|".join(e for e in old if e) or b"_"
@@ -175,12 +199,12 @@ def expected_text(text, tagger, label):
 @pytest.fixture(scope="module")
 def taggers():
     made = {}
-    for label in ("upos", "xpos", "feats", "upos+feats", "NER", "Ref"):
+    for label in ("upos", "xpos", "feats", "upos+feats", "NER", "Ref", "feats:Case"):
         made[label] = corate.train(corate.read(TEXT, label=label), "perceptron")
     return made
 
 
-@pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats", "NER", "Ref"])
+@pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats", "NER", "Ref", "feats:Case"])
 def test_only_the_labels_are_replaced(taggers, label):
     tagged, tokens = taggers[label].tag_conllu(TEXT)
     assert tokens == 6
@@ -188,9 +212,12 @@ def test_only_the_labels_are_replaced(taggers, label):
 
 
 ROWS = st.builds(
-    lambda number, word, misc: f"{number}\t{word}\t_\t_\tX\t_\t_\t_\t_\t{misc}",
+    lambda number, word, feats, misc: f"{number}\t{word}\t_\t_\tX\t{feats}\t_\t_\t_\t{misc}",
     st.sampled_from(["1", "2", "13", "1-2", "2.1"]),
     st.sampled_from(["Sie", "geht", "Haus", "neu neu", "#"]),
+    st.sampled_from(
+        ["_", "Case=Gen", "Abbr=Yes|case=x|Definite=Ind", "abbr=Yes|Number[psor]=Sing", "Z=1|A=2", "", "|"]
+    ),
     st.sampled_from(["_", "NER=O", "A=b|NER=B-X|C=d", "NER=O|NER=O", "NER", "A=b", "", "|", "NERD=1", "A= b "]),
 )
 LINES = st.one_of(ROWS, ROWS, st.sampled_from(["", "# text = a", " ", "\t", "#"]))
@@ -199,7 +226,7 @@ LINES = st.one_of(ROWS, ROWS, st.sampled_from(["", "# text = a", " ", "\t", "#"]
 @given(
     st.lists(st.builds(str.__add__, LINES, st.sampled_from(["\n", "\r\n", "\r\r\n"]))), st.booleans(), st.integers(1, 3)
 )
-@pytest.mark.parametrize("label", ["upos", "upos+feats", "NER"])
+@pytest.mark.parametrize("label", ["upos", "upos+feats", "NER", "feats:Case"])
 def test_every_other_byte_stays_as_it_was(taggers, label, lines, ended, threads):
     text = "".join(lines).encode()
     if not ended:
@@ -220,7 +247,32 @@ def test_a_bad_row_is_named(taggers):
         taggers["upos"].tag_conllu(TEXT, label="upos+feats")
 
 
-@pytest.mark.parametrize("label", ["upos", "upos+feats"])
+def test_a_key_of_feats_is_placed_in_order_without_regard_to_case(taggers):
+    row = "1\tSie\t_\t_\t_\t{}\t_\t_\t_\t_\n"
+    found = [
+        taggers["feats:Case"].tag_conllu(row.format(feats).encode())[0].split(b"\t")[5].decode()
+        for feats in (
+            "_",
+            "Number=Sing",
+            "abbr=Yes|Definite=Ind",
+            "Abbr=Yes|Case=Gen|Definite=Ind",
+            "Case=Gen|Case=Dat",
+        )
+    ]
+    assert found == [
+        "Case=Nom",
+        "Case=Nom|Number=Sing",
+        "abbr=Yes|Case=Nom|Definite=Ind",
+        "Abbr=Yes|Case=Nom|Definite=Ind",
+        "Case=Nom",
+    ]
+    removed = TEXT.replace(b"\t_\t5\tcase", b"\tAbbr=Yes|Case=Gen\t5\tcase")
+    assert b"\tAbbr=Yes\t5\tcase" in taggers["feats:Case"].tag_conllu(removed)[0]
+    alone = TEXT.replace(b"\t_\t5\tcase", b"\tCase=Gen\t5\tcase")
+    assert b"\t_\t5\tcase" in taggers["feats:Case"].tag_conllu(alone)[0]
+
+
+@pytest.mark.parametrize("label", ["upos", "upos+feats", "feats:Case"])
 @pytest.mark.parametrize("name", FILES)
 def test_real_treebanks_keep_every_other_byte(name, label):
     text = real_file("ud-small.zip", name)

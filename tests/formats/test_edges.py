@@ -102,13 +102,13 @@ def test_other_formats_have_neighbours_and_equal_values(format):
 
 def test_the_columns_of_heads_are_read_with_a_tree():
     corpus = corate.read(TEXT, label="xpos", edges="tree")
-    assert [column.name for column in corpus.columns] == ["word", "upos", "deprel", "head.word", "head.upos"]
+    assert [column.name for column in corpus.columns] == ["word", "upos", "deprel", "head.word"]
     assert corpus.rows(0) == [
-        ("Sie", "PRON", "nsubj", "geht", "VERB"),
-        ("geht", "VERB", "root", "_", "_"),
-        ("zu", "ADP", "case", "Haus", "NOUN"),
-        ("dem", "DET", "det", "Haus", "NOUN"),
-        ("Haus", "NOUN", "obl", "geht", "VERB"),
+        ("Sie", "PRON", "nsubj", "geht"),
+        ("geht", "VERB", "root", "_"),
+        ("zu", "ADP", "case", "Haus"),
+        ("dem", "DET", "det", "Haus"),
+        ("Haus", "NOUN", "obl", "geht"),
     ]
     assert [c.name for c in corate.read(TEXT, edges="tree").columns] == ["word", "deprel", "head.word"]
 
@@ -193,3 +193,41 @@ def test_the_trees_of_real_treebanks(name):
     text = real_file("ud-small.zip", name)
     corpus = corate.read(text, format="conllu", edges="tree")[:200]
     assert [edges_of(corpus, i) for i in range(200)] == plain_edges(text)[:200]
+
+
+@pytest.mark.parametrize("edges", ["tree", "tree+chain+skip:word"])
+def test_a_written_tree_reads_back(edges):
+    import io
+
+    corpus = corate.read(TEXT, label="feats:Case", edges=edges)
+    out = io.BytesIO()
+    corate.write(corpus, out, format="conllu")
+    again = corate.read(out.getvalue(), label="feats:Case", edges=edges)
+    assert list(again) == list(corpus)
+    assert [edges_of(again, i) for i in range(2)] == [edges_of(corpus, i) for i in range(2)]
+    assert again.labels_of(0) == corpus.labels_of(0)
+
+
+def test_templates_take_the_relation_and_the_head_and_only_the_label_is_written():
+    corpus = corate.read(TEXT, label="feats:Case", columns="word,deprel,head.word,head.lemma")
+    templates = ["deprel[0]", "head.word[0]|word[0]", "head.lemma[0]", "lower(head.word[0])"]
+    tagger = corate.train(corpus, features=templates)
+    assert set(templates) <= set(tagger.features)
+    blank = TEXT.replace(b"Case=Nom|", b"").replace(b"Case=Dat", b"_")
+    assert tagger.tag_conllu(blank) == (TEXT, 6)
+    with pytest.raises(DataError, match=r"^line 7: HEAD is '9x', which is not a number"):
+        tagger.tag_conllu(b"1\tw\tl\tX\t_\t_\t9x\tdep\t_\t_\n", first_line=7)
+
+
+def test_a_model_of_trees_writes_only_its_label():
+    tagger = corate.train(corate.read((TEXT + b"\n") * 10, label="feats:Case", edges="tree"), "separate")
+    blank = TEXT.replace(b"Case=Nom|", b"").replace(b"Case=Dat", b"_")
+    assert tagger.tag_conllu(blank) == (TEXT, 6)
+    assert tagger.tag_conllu(b"# only a comment\n") == (b"# only a comment\n", 0)
+    with pytest.raises(DataError, match="line 1: HEAD is _, so there is no tree"):
+        tagger.tag_conllu(b"1\tAnn" + b"\t_" * 8)
+
+
+def test_text_in_pieces_has_no_edges():
+    with pytest.raises(DataError, match="edges= needs the text in memory"):
+        list(corate.formats.read_pieces("a.conllu", edges="tree"))

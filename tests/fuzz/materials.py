@@ -8,9 +8,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corate import Tagger
+    from corate import Corpus, Tagger
 
-__all__ = ["LABELS", "LEXICON", "WORDS", "labelled", "make"]
+__all__ = ["LABELS", "LEXICON", "WORDS", "graphs_of", "labelled", "make"]
 
 #: Words that readers, templates and word functions may handle wrongly.
 WORDS = (
@@ -41,6 +41,21 @@ def labelled(n: int, rng: Random, words: tuple[str, ...] = _PLAIN, labels: tuple
     return made
 
 
+def graphs_of(sentences: Labelled) -> Corpus:
+    """Sentences as graphs: rings with a directed type of edges and a symmetric one, which has features."""
+    import numpy as np
+
+    from corate import Corpus
+
+    sizes = [len(s) for s in sentences]
+    xs = [{"features": [[w] for w, _ in s], "vectors": np.array([[len(w), 1.0] for w, _ in s])} for s in sentences]
+    edges = [{"next": np.array([[i, i + 1] for i in range(n - 1)]).reshape(-1, 2).astype(int)} for n in sizes]
+    ends = [{**own, "ends": np.array([[0, n - 1]])[: int(n > 2)]} for own, n in zip(edges, sizes, strict=True)]
+    numbers = [{"ends": np.ones((len(own["ends"]), 2))} for own in ends]
+    labels = [[y for _, y in s] for s in sentences]
+    return Corpus.from_graphs(xs, labels, edges=ends, edge_features=numbers, symmetric={"ends"})
+
+
 def make(folder: Path) -> None:
     """Write the texts and the models."""
     import corate
@@ -59,10 +74,10 @@ def make(folder: Path) -> None:
     contexts = [t.format(f'"{lexicon.as_posix()}"') for t in _CONTEXTS]
     simple = ["word[0]", "word[-1]|word[0]"]
     taggers = {
-        "default": corate.train(plain, "empirical", ladder="default"),
-        "paper": corate.train(plain, "empirical", ladder="paper"),
+        "default": corate.train(plain, "empirical", backoff="default"),
+        "paper": corate.train(plain, "empirical", backoff="paper"),
         "pairs of words": corate.train(plain, "empirical", pairs="words"),
-        "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
+        "pooled": corate.train(tagged, "empirical", backoff="pooled", features=contexts),
         "ready": corate.train(ready, "empirical"),
         "ready-numbers": corate.train(ready, "standard", iterations=5),
         "polish": corate.train(plain, features=[*simple, "related_start(word[0])", "edge: word[0]"]),
@@ -73,6 +88,7 @@ def make(folder: Path) -> None:
         "perceptron": corate.train(plain, "perceptron", features=simple),
         "odd-labels": _odd_labels(sentences),
         "memm": corate.train(plain, "memm", features=simple, iterations=5),
+        "graphs": corate.train(graphs_of(sentences), "standard", iterations=5),
     }
     for name, tagger in taggers.items():
         if tagger is not None:

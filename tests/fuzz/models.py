@@ -13,7 +13,7 @@ import corate
 from corate import Corpus, Tagger
 from corate.io import tensor_file
 from fuzz.commands import checked
-from fuzz.materials import labelled
+from fuzz.materials import graphs_of, labelled
 from fuzz.mutations import mutated, with_right_hash
 from fuzz.worker import CaseFailedError
 from reference.damage import damaged_header, damaged_tensors
@@ -62,11 +62,13 @@ class Cases:
                 [[{"w": w, "n": float(len(w)), "new": 1} for w, _ in s] for s in sentences],
                 [[y for _, y in s] for s in sentences],
             ),
+            "graphs": graphs_of(sentences),
         }
 
     def run(self, rng: Random, folder: Path) -> None:
         name, model, parts = rng.choice(self.models)
-        corpus = self.corpora["ready" if "ready" in name else "pos" if name in ("pooled", "polish-pos") else "plain"]
+        kinds = {"pooled": "pos", "polish-pos": "pos", "graphs": "graphs"}
+        corpus = self.corpora["ready" if "ready" in name else kinds.get(name, "plain")]
         path = folder / "model.corate"
         if rng.random() < 0.003:
             self._overwritten(model, path, corpus, rng)
@@ -96,9 +98,12 @@ class Cases:
             raise CaseFailedError(f"labels are missing: {labels}")
         tagger.lattice(corpus).marginals()
         repr(tagger)
-        tagger.rates()
         tagger.strongest(5)
         corate.evaluate(tagger, corpus)
+        if name == "graphs":
+            tagger.explain(corpus[0], 0)
+            return
+        tagger.rates()
         if "ready" not in name:
             tagger.tag_text(b"the d\nUnseen U\n", columns=["word", "pos"])
 

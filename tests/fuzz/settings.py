@@ -33,7 +33,7 @@ _COLUMNS = ("word,label", "label,word", "word", "label", "_", "_,label", "", ","
 _COMMENTS = ("", "#", "é", "\n")
 _TARGETS = ("columns", "jsonl", "items", "text", "x")
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "ladder": ("default", "paper", "pooled", "x", ""),
+    "backoff": ("default", "paper", "pooled", "x", ""),
     "pairs": ("labels", "words", "x", ""),
     "base": ("default", "pooled", "paper", "none", "separate", "x"),
     "coupling": ("given-nodes", "joint", ""),

@@ -7,7 +7,7 @@ that every later version loads the files, tags the same with them, and trains th
 The files ``v1*`` were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script. The files
 ``v2-*`` were first made by 0.2.0: models of ready-made features whose names are joined with a colon, and models with
 label shares for unseen words. ``v2-empirical-words`` has pairs of words. The files ``v3-*`` have weights of parts of
-labels.
+labels, the files ``v4-*`` label the nodes of graphs.
 For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
 folder, and copy them here with their expectations.
 """
@@ -28,7 +28,7 @@ import numpy as np
 import corate
 from corate import Corpus, Tagger
 
-VERSION = "v3"
+VERSION = "v4"
 LABELLED = """
 the/DET cat/NOUN sees/VERB a/DET dog/NOUN ./.
 Ann/NAME saw/VERB the/DET old/ADJ saw/NOUN ./.
@@ -53,6 +53,7 @@ UNLABELLED = [
     ["Ann"],
 ]
 ANIMALS = "cat\tfelid\ncats\tfelid\ndog\tcanid\nfox\tcanid\n"
+GIVEN = ["DET", "NAME", "OTHER", "VERB"]
 VERBS = "see\nsaw\nwalk\nbark\nbarks\n"
 POOLED = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]", "map(word[0], animals.tsv)", "pos[-1]|pos[0]|pos[1]"]
 EDGES = ["word[0]", "suffix(word[0], 2)", "shape(word[0])", "edge: shape(word[0])", "edge: word[-1]"]
@@ -116,6 +117,30 @@ def ready_made(function: Callable[[list[str], int], dict[str, Any]]) -> Callable
     return corpus
 
 
+def graphs(labelled: list[list[tuple[str, str]]]) -> Corpus:
+    """Graphs of words in a row, with features, vectors, an unknown label, and edges of three types."""
+    xs, ys, edges, numbers = list[Any](), list[Any](), list[Any](), list[Any]()
+    for words, labels in (zip(*s, strict=True) for s in labelled):
+        n, vectors = len(words), np.stack([sizes(w) for w in words])
+        row = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+        xs.append({"columns": {"word": list(words)}, "features": [[w[-1:]] for w in words], "vectors": vectors})
+        ys.append([None if i == 4 else label for i, label in enumerate(labels)])
+        edges.append({"next": row, "first.2": row[1:2], "ends": np.array([[0, n - 1]])[: int(n > 2)]})
+        numbers.append({"next": vectors[row].sum(axis=2)})
+    return Corpus.from_graphs(xs, ys, edges=edges, edge_features=numbers, symmetric={"ends"})
+
+
+def given(labelled: list[list[tuple[str, str]]]) -> Corpus:
+    """The words in a row, with log-probabilities that another model gave them."""
+    ys, edges, log_probs = list[Any](), list[Any](), list[Any]()
+    for words, labels in (zip(*s, strict=True) for s in labelled):
+        likely = np.array([[0.1 + (len(w) < 4), 0.3 + w[0].isupper(), 0.5, 0.2 + (w[-1] == "s")] for w in words])
+        log_probs.append(np.log(likely / likely.sum(axis=1, keepdims=True)))
+        ys.append([label if label in GIVEN else "OTHER" for label in labels])
+        edges.append({"next": np.stack([np.arange(len(words) - 1), np.arange(1, len(words))], axis=1)})
+    return Corpus.from_graphs([None] * len(ys), ys, edges=edges, node_log_probs=log_probs, labels=GIVEN)
+
+
 #: What each model reads, the method, the arguments of its training, and the arguments of its saving.
 MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, Any]]] = {
     "empirical": (words_alone, "empirical", {"ladder": "default"}, {}),
@@ -157,6 +182,9 @@ MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, 
     "piecewise": (words_alone, "piecewise", {}, {}),
     "memm": (words_alone, "memm", {}, {}),
     "perceptron": (words_alone, "perceptron", {}, {}),
+    "graphs-standard": (graphs, "standard", {"features": ["word[0]", "suffix(word[0], 2)"]}, {}),
+    "graphs-polish": (graphs, "polish", {"features": ["word[0]"]}, {"half": True}),
+    "graphs-given": (given, "separate", {}, {}),
 }
 
 
@@ -164,15 +192,24 @@ def unlabelled(name: str) -> list[Any]:
     """The sentences to tag, as a model of that name reads them (the name is that of its file, without the version)."""
     if name == "pooled" or (name in MODELS and MODELS[name][0] is two_columns):
         return [[(w, letters(w)) for w in s] for s in UNLABELLED]
+    if of_graphs(name):
+        corpus = MODELS[name][0]([[(w, "DET") for w in s] for s in UNLABELLED])
+        return [corpus[i] for i in range(len(corpus))]
     if name in MODELS and MODELS[name][0] not in (words_alone, of_parts):
         function = with_numbers if "numbers" in name else nested if "nested" in name else features
         return [[function(s, i) for i in range(len(s))] for s in UNLABELLED]
     return list(UNLABELLED)
 
 
+def of_graphs(name: str) -> bool:
+    """Whether a model labels graphs."""
+    return name in MODELS and MODELS[name][0] in (graphs, given)
+
+
 def expectation(tagger: Tagger, tokens: list[Any]) -> dict[str, Any]:
     """What a tagger says of one sentence: labels, their log-probability, and that of every token's first label."""
-    first = tagger.score(tokens, [tagger.labels[0]] * len(tokens))
+    n = tokens.n_tokens if isinstance(tokens, Corpus) else len(tokens)
+    first = tagger.score(tokens, [tagger.labels[0]] * n)
     return {
         "labels": " ".join(tagger.tag(tokens)),
         "best": round(tagger.score(tokens), 6),

@@ -20,6 +20,7 @@ from corate.errors import CorateError, ModelError
 from corate.io import tensor_file
 from corate.model import archive
 from corate.model.tagger import Tagger
+from corate.strings import StringTable
 from reference.damage import damaged_header, damaged_tensors
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
 
@@ -63,12 +64,12 @@ def taggers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tagger]:
     lexicon.write_text("dog\tpet\ncats\tpet\nthe\tword\n", encoding="utf-8")
     templates = [t.format(f'"{lexicon.as_posix()}"') for t in CONTEXTS]
     made = {
-        "default": corate.train(corpus_of(LABELLED), "empirical", ladder="default"),
-        "paper": corate.train(corpus_of(LABELLED), "empirical", ladder="paper"),
+        "default": corate.train(corpus_of(LABELLED), "empirical", backoff="default"),
+        "paper": corate.train(corpus_of(LABELLED), "empirical", backoff="paper"),
         "pairs of words": corate.train(corpus_of(LABELLED), "empirical", pairs="words"),
-        "pooled": corate.train(with_pos(LABELLED), "empirical", ladder="pooled", features=templates),
+        "pooled": corate.train(with_pos(LABELLED), "empirical", backoff="pooled", features=templates),
         "ready": corate.train(with_features(LABELLED), "empirical"),
-        "function": corate.train(corpus_of(LABELLED), "empirical", ladder="pooled", features=features_of),
+        "function": corate.train(corpus_of(LABELLED), "empirical", backoff="pooled", features=features_of),
     }
     lexicon.unlink()
     return made
@@ -496,3 +497,11 @@ def test_only_a_file_with_a_newer_part_has_its_version_and_older_programs_refuse
 def test_every_declared_version_can_be_read() -> None:
     assert max(archive._SINCE.values()) == tensor_file.FORMAT_VERSION
     assert archive._SINCE.keys() <= {*archive._HEADER, *archive._MODEL, *archive.SCHEMA}
+
+
+def test_a_model_with_an_empty_label_still_loads(tmp_path: Path) -> None:
+    """Older versions trained on labels without a name."""
+    tagger = corate.train(corpus_of([[("a", "A"), ("b", "B")]] * 3))
+    labels = StringTable.intern(["" if label == "B" else label for label in tagger.labels])[0]
+    replace(tagger, model=replace(tagger.model, labels=labels)).save(tmp_path / "model")
+    assert corate.load(tmp_path / "model").tag(["a", "b"]) == ["A", ""]

@@ -120,7 +120,7 @@ def test_the_labellings_are_the_best_with_each_label() -> None:
 
 def test_a_label_that_the_model_does_not_consider_can_be_asked_about() -> None:
     corpus = Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]] * 3)
-    tagger = corate.train(corpus, "empirical", ladder="paper")
+    tagger = corate.train(corpus, "empirical", backoff="paper")
     assert tagger.explain(["a", "b"], 1).against is None
     found = tagger.explain(["a", "b"], 1, against="Z")
     assert (found.label, found.against, found.labels_against[1]) == ("Y", "Z", "Z")
@@ -130,7 +130,7 @@ def test_a_label_that_the_model_does_not_consider_can_be_asked_about() -> None:
 
 def test_a_word_with_one_label_needs_no_contributions() -> None:
     corpus = Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]] * 3)
-    found = corate.train(corpus, "empirical", ladder="paper").explain(["a", "b"], 1)
+    found = corate.train(corpus, "empirical", backoff="paper").explain(["a", "b"], 1)
     assert (found.label, found.against, found.contributions) == ("Y", None, [])
     assert "no other label" in str(found)
 

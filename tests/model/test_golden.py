@@ -64,11 +64,16 @@ def test_golden_files_tag_as_they_did(file: str, tmp_path: Path) -> None:
     # Saved again by this version, it says the same.
     tagger.save(tmp_path / "again.corate")
     again = corate.load(tmp_path / "again.corate", features=tagger.function)
+    if make.of_graphs(name_of(file)):
+        whole = Corpus.joined(sentences)
+        assert again.tag_all(whole) == tagger.tag_all(whole)
+        np.testing.assert_array_equal(again.lattice(whole).label_marginals(), tagger.lattice(whole).label_marginals())
+        return
     assert again.tag_all(sentences) == tagger.tag_all(sentences)
     np.testing.assert_array_equal(again.lattice(sentences).scores, tagger.lattice(sentences).scores)
 
 
-@pytest.mark.parametrize("file", sorted(EXPECTED))
+@pytest.mark.parametrize("file", sorted(f for f in EXPECTED if not make.of_graphs(name_of(f))))
 def test_golden_files_are_trained_further(file: str) -> None:
     tagger, more = loaded(file), more_text(file)
     if tagger.counts is not None:

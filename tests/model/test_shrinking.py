@@ -16,7 +16,7 @@ from small_corpora import corpus_of, random_sentences
 
 def test_pruning_drops_rare_pairs_and_keeps_what_is_derived_for_unseen_words() -> None:
     once = [[("the", "D"), (f"thing{i}", "N"), (".", "P")] for i in range(30)]
-    tagger = corate.train(corpus_of([*random_sentences(120, seed=3), *once]), "empirical", ladder="default")
+    tagger = corate.train(corpus_of([*random_sentences(120, seed=3), *once]), "empirical", backoff="default")
     pruned = tagger.shrunk(rare=3)
     before, after = (dict(zip(t.features, np.diff(t.vocabulary.bases), strict=True)) for t in (tagger, pruned))
     for template, size in before.items():
@@ -37,7 +37,7 @@ def test_a_model_without_counts_cannot_tell_what_is_rare() -> None:
 
 
 def test_other_doors_to_shrunk_are_deprecated(tmp_path: Path) -> None:
-    tagger = corate.train(corpus_of(random_sentences(60, seed=3)), "empirical", ladder="default")
+    tagger = corate.train(corpus_of(random_sentences(60, seed=3)), "empirical", backoff="default")
     tagger.shrunk(rare=2).save(tmp_path / "shrunk")
     with pytest.warns(FutureWarning, match=r"Tagger.pruned is deprecated.*use Tagger.shrunk"):
         tagger.pruned(2).save(tmp_path / "pruned")

@@ -34,14 +34,14 @@ def taggers() -> dict[str, Tagger]:
         [[(*pair, y) for pair, (_, y) in zip(with_pos([w for w, _ in s]), s, strict=True)] for s in labelled]
     )
     return {
-        "default": corate.train(corpus_of(labelled), "empirical", ladder="default"),
-        "paper": corate.train(corpus_of(labelled), "empirical", ladder="paper"),
+        "default": corate.train(corpus_of(labelled), "empirical", backoff="default"),
+        "paper": corate.train(corpus_of(labelled), "empirical", backoff="paper"),
         "pairs of words": corate.train(corpus_of(labelled), "empirical", pairs="words"),
-        "all labels": corate.train(corpus_of(labelled), "empirical", ladder="default", all_labels=True),
+        "all labels": corate.train(corpus_of(labelled), "empirical", backoff="default", all_labels=True),
         "pooled": corate.train(
-            corpus_of(labelled), "empirical", ladder="pooled", features=["word[0]", "word[-1]|word[0]"]
+            corpus_of(labelled), "empirical", backoff="pooled", features=["word[0]", "word[-1]|word[0]"]
         ),
-        "columns": corate.train(two, "empirical", ladder="pooled", features=CONTEXTS),
+        "columns": corate.train(two, "empirical", backoff="pooled", features=CONTEXTS),
     }
 
 
@@ -321,7 +321,7 @@ def test_any_number_of_threads_gives_the_same_labels(tagger: Tagger, threads: in
 
 def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
     corpus = Corpus.from_sentences([[("a", "A"), ("b", "B")]] * 9 + [[("b", "B"), ("a", "A"), ("b", "B")]])
-    tagger = corate.train(corpus, "empirical", ladder="default")
+    tagger = corate.train(corpus, "empirical", backoff="default")
     attractive, repulsive = tagger.rates(2)
     assert ("A", "B") in [pair[:2] for pair in attractive]
     assert ("B", "A") in [pair[:2] for pair in repulsive]
@@ -330,11 +330,11 @@ def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
     assert all(pair.rate < 1 and pair.weight < 0 for pair in repulsive)
 
 
-@pytest.mark.parametrize("ladder", ["default", "paper"])
-def test_rates_of_a_counted_model_are_those_of_its_text(ladder: str) -> None:
+@pytest.mark.parametrize("backoff", ["default", "paper"])
+def test_rates_of_a_counted_model_are_those_of_its_text(backoff: str) -> None:
     """Whatever their weight in the model; and no other model has rates."""
     corpus = corpus_of(random_sentences(60))
-    tagger = corate.train(corpus, "empirical", ladder=ladder, expert={"edge": 0.3})
+    tagger = corate.train(corpus, "empirical", backoff=backoff, expert={"edge": 0.3})
     names, ids = label_ids(corpus)
     logs = edge_scores(PairCounts(*_native.count_pairs(ids, corpus.offsets, len(names))), len(names), 0.5).dense()
     places = {name: i for i, name in enumerate([*tagger.labels, "</s>"])} | {"<s>": len(tagger.labels)}

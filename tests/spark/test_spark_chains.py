@@ -76,7 +76,7 @@ def test_empirical_features_and_several_columns(spark: SparkSession) -> None:
 
     rows = [([w for w, _ in s], [w[:1] for w, _ in s], [y for _, y in s]) for s in LABELLED]
     schema = "words array<string>, initials array<string>, labels array<string>"
-    options: dict[str, Any] = {"tokens": {"word": "words", "pos": "initials"}, "ladder": "pooled"}
+    options: dict[str, Any] = {"tokens": {"word": "words", "pos": "initials"}, "backoff": "pooled"}
     options["features"] = ["word[0]", "pos[-1]|pos[0]", "pos[-1]|pos[0]|pos[1]", "related_start(word[0])"]
     one, four = (
         corate.spark.train(spark.createDataFrame(spark.sparkContext.parallelize(given, n), schema), **options)

@@ -57,8 +57,16 @@ def test_partitions_order_and_a_failed_task_leave_the_tensors_as_they_are(spark:
 
 
 def test_the_counts_are_those_of_one_machine(spark: SparkSession) -> None:
-    expert = {"word_k": 0.5, "lower_k": 0.25, "rung_k": 4.0, "neighbour": 0.7, "context": 0.7, "oov": 1.0, "edge": 0.75}
-    fixed: dict[str, Any] = {"ladder": "default", "expert": expert}
+    expert = {
+        "word_k": 0.5,
+        "lower_k": 0.25,
+        "level_k": 4.0,
+        "neighbour": 0.7,
+        "context": 0.7,
+        "oov": 1.0,
+        "edge": 0.75,
+    }
+    fixed: dict[str, Any] = {"backoff": "default", "expert": expert}
     found = corate.spark.train(frame(spark, LABELLED, 3), **fixed)
     corpus = Corpus.from_sentences(LABELLED)
     usual = corate.train(corpus, "empirical", **fixed)
@@ -86,4 +94,10 @@ def test_bad_training_rows_and_methods_are_refused(spark: SparkSession) -> None:
     with pytest.raises(FeatureError, match="feature functions"):
         corate.spark.train(bad, features=lambda tokens, i: {"w": tokens[i]})
     with pytest.raises(FeatureError, match="the pooled back-off needs features"):
-        corate.spark.train(bad, ladder="pooled")
+        corate.spark.train(bad, backoff="pooled")
+
+
+def test_an_empty_label_is_refused(spark: SparkSession) -> None:
+    df = spark.createDataFrame([(["a", "b"], ["X", ""])], "tokens array<string>, labels array<string>")
+    with pytest.raises(Exception, match="labels has an empty label"):
+        corate.spark.train(df, "empirical", tokens="tokens", labels="labels")

@@ -35,20 +35,20 @@ def test_a_large_corpus_has_independent_passes_from_the_pooled_base_unless_their
     assert small == usual
     assert not usual.independent
     assert large.independent
-    assert large.temper < usual.temper
-    given = chain_parameters(Polish(passes=7, temper=0.9), MANY_TOKENS + 1, "pooled")
-    assert (given.passes, given.independent, given.temper) == (7, False, 0.9)
+    assert large.base_weight < usual.base_weight
+    given = chain_parameters(Polish(passes=7, base_weight=0.9), MANY_TOKENS + 1, "pooled")
+    assert (given.passes, given.independent, given.base_weight) == (7, False, 0.9)
     assert not chain_parameters(Polish(), MANY_TOKENS + 1, "pooled", words=False).independent
 
 
 def test_the_pooled_base_weighs_less_the_more_of_the_labels_it_explains() -> None:
     shares = (0.0, CLOSED_TEXT, 0.03, 0.05, 0.07, OPEN_TEXT, 0.5, 1.0)
     chosen = [chain_parameters(Polish(), 5000, "pooled", unexplained=share) for share in shares]
-    tempers = [p.temper for p in chosen]
+    tempers = [p.base_weight for p in chosen]
     assert tempers == sorted(tempers)
     assert tempers[0] == tempers[1] < tempers[2] < tempers[3] < tempers[4] < tempers[5] == tempers[-1]
     assert chosen[0].passes > chosen[-1].passes
-    assert chain_parameters(Polish(temper=0.7), 5000, "pooled", unexplained=0.0).temper == 0.7
+    assert chain_parameters(Polish(base_weight=0.7), 5000, "pooled", unexplained=0.0).base_weight == 0.7
 
 
 def test_few_templates_leave_little_unexplained_and_the_record_says_so() -> None:
@@ -68,8 +68,8 @@ def test_without_words_steps_are_larger_the_base_counts_less_and_large_corpora_h
     assert small == large
     with_words = chain_parameters(Polish(), 100, "pooled")
     assert small.rate > with_words.rate
-    assert small.temper < with_words.temper
-    assert chain_parameters(Polish(temper=0.9), 100, "pooled", words=False).temper == 0.9
+    assert small.base_weight < with_words.base_weight
+    assert chain_parameters(Polish(base_weight=0.9), 100, "pooled", words=False).base_weight == 0.9
 
 
 @pytest.mark.parametrize("base", ["paper", "none"])
@@ -83,14 +83,14 @@ def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
 @pytest.mark.parametrize("tokens", [MANY_TOKENS, MANY_TOKENS + 1])
 def test_the_help_text_of_an_option_names_the_defaults_that_depend_on_the_base(base: str, tokens: int) -> None:
     polish = chain_parameters(Polish(), tokens, base), chain_parameters(Polish(), tokens, base, parts=True)
-    for name in ("c2", "rate", "temper"):
+    for name in ("c2", "rate", "base_weight"):
         text = options_of(Polish)[name].unset
         named, ranges = re.findall(r"[0-9.]+", text), re.findall(r"([0-9.]+) to ([0-9.]+)", text)
         for value in (getattr(found, name) for found in polish):
             between = any(float(least) <= value <= float(most) for least, most in ranges)
             assert not value or between or f"{value:g}" in named
-    temper = separate_parameters(Separate(), tokens, base).temper
-    assert not temper or f"{temper:g}" in re.findall(r"[0-9.]+", options_of(Separate)["temper"].unset)
+    temper = separate_parameters(Separate(), tokens, base).base_weight
+    assert not temper or f"{temper:g}" in re.findall(r"[0-9.]+", options_of(Separate)["base_weight"].unset)
 
 
 def lower_k(names: bool) -> float:
@@ -104,7 +104,7 @@ def lower_k(names: bool) -> float:
         sentences.append([("the", "DET"), (noun, "NOUN"), (rng.choice(["sees", "has"]), "VERB"), (other, "NOUN")])
         sentences.append([("to", "ADP"), upper] if names else [upper, ("falls", "VERB")])
     rng.shuffle(sentences)
-    tagger = corate.train(Corpus.from_sentences(sentences), "empirical", ladder="default", seed=1)
+    tagger = corate.train(Corpus.from_sentences(sentences), "empirical", backoff="default", seed=1)
     return float(tagger.record["settings"]["lower_k"])
 
 

@@ -113,9 +113,9 @@ def test_the_record_says_what_was_trained_on_and_chosen() -> None:
 
 def test_the_backoff_that_is_asked_for_is_taken() -> None:
     corpus = corpus_of(random_sentences(40))
-    for ladder in ("default", "paper"):
-        assert corate.train(corpus, "empirical", ladder=ladder).record["ladder"] == ladder
-    pooled = corate.train(corpus, "empirical", ladder="pooled", features="paper")
+    for backoff in ("default", "paper"):
+        assert corate.train(corpus, "empirical", backoff=backoff).record["ladder"] == backoff
+    pooled = corate.train(corpus, "empirical", backoff="pooled", features="paper")
     assert pooled.record["ladder"] == "pooled"
     assert set(pooled.record["settings"]["weights"]) >= {"word[0]", "starts_upper(word[0])"}
 
@@ -132,7 +132,7 @@ def test_held_out_sentences_are_looked_at_and_never_counted() -> None:
 
 
 def test_few_sentences_are_all_counted_and_nothing_is_tuned() -> None:
-    tagger = corate.train(corpus_of(random_sentences(5)), "empirical", ladder="default")
+    tagger = corate.train(corpus_of(random_sentences(5)), "empirical", backoff="default")
     assert tagger.record["held_out"] == {"tokens": 0, "ladders": {}}
     assert BackoffParameters(**tagger.record["settings"]) == BackoffParameters.of(DEFAULT)
 
@@ -141,8 +141,8 @@ def test_few_sentences_are_all_counted_and_nothing_is_tuned() -> None:
     ("arguments", "error", "says"),
     [
         ({"method": "magic"}, DataError, "magic"),
-        ({"ladder": "rope"}, DataError, "rope"),
-        ({"ladder": "pooled"}, FeatureError, "templates"),
+        ({"backoff": "rope"}, DataError, "rope"),
+        ({"backoff": "pooled"}, FeatureError, "templates"),
         ({"features": "nosuch"}, FeatureError, "nosuch"),
         ({"features": ["pos[0]"]}, FeatureError, "pos"),
         ({"held_out": Corpus.from_sentences([["a"]])}, DataError, "labels"),
@@ -180,7 +180,7 @@ def test_a_corpus_of_features_alone_trains_and_tags(n: int) -> None:
         assert right > 0.95 * sum(map(len, labelled))
     assert len(tagger.tag([{"w": "never", "length": 99.0}, ["alone"], []])) == 3
     with pytest.raises(FeatureError, match="words"):
-        corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]), "empirical", ladder="default")
+        corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]), "empirical", backoff="default")
 
 
 def test_numbers_are_binned_by_what_training_has_seen() -> None:
@@ -231,19 +231,19 @@ def stored(counts: Counts) -> tuple[Counter, Counter]:
     )
 
 
-@pytest.mark.parametrize("ladder", ["default", "paper"])
+@pytest.mark.parametrize("backoff", ["default", "paper"])
 @pytest.mark.parametrize("seed", range(3))
-def test_an_update_is_training_on_all_the_data_with_the_same_settings(ladder: str, seed: int) -> None:
+def test_an_update_is_training_on_all_the_data_with_the_same_settings(backoff: str, seed: int) -> None:
     """Few sentences, so that nothing is tuned and the settings are the same."""
     first = random_sentences(10, seed)
     second = random_sentences(9, seed + 100, words=(*WORDS[5:], "new", "NEW-1", "Cats"))
     second.append([("the", "NEWLABEL"), ("dogs", "N")])
     updated = (
-        corate.train(corpus_of(first), "empirical", ladder=ladder)
+        corate.train(corpus_of(first), "empirical", backoff=backoff)
         .update(corpus_of(second[:4]))
         .update(corpus_of(second[4:]))
     )
-    whole = corate.train(corpus_of([*first, *second]), "empirical", ladder=ladder)
+    whole = corate.train(corpus_of([*first, *second]), "empirical", backoff=backoff)
     assert updated.counts is not None
     assert whole.counts is not None
     assert stored(updated.counts) == stored(whole.counts)
@@ -253,7 +253,7 @@ def test_an_update_is_training_on_all_the_data_with_the_same_settings(ladder: st
     }
     assert updated.record["updates"] == 2
     tests = [*words_of(first), *words_of(second), ["Unseen", "the", "X-77", "walking", "THe"]]
-    if ladder == "default":  # which word was met first with a lower-case form is the same too
+    if backoff == "default":  # which word was met first with a lower-case form is the same too
         assert updated.words.to_list() == whole.words.to_list()
     for words in tests:
         assert updated.tag(words) == whole.tag(words)
@@ -263,7 +263,7 @@ def test_an_update_is_training_on_all_the_data_with_the_same_settings(ladder: st
 def test_an_update_of_a_pool_keeps_its_weights_and_learns_words_and_labels() -> None:
     first = random_sentences(40)
     tagger = corate.train(
-        corpus_of(first), "empirical", ladder="pooled", features=["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
+        corpus_of(first), "empirical", backoff="pooled", features=["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
     )
     before = tagger.tag_all(words_of(first))
     more = [[("the", "D"), ("gnu", "BEAST"), ("the", "D"), ("gnu", "BEAST")]] * 30

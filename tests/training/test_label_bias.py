@@ -18,7 +18,7 @@ SYMBOLS = ("r", "i", "o", "b")
 DESIGNATED = {"R1": "r", "R2": "r", "I": "i", "O": "o", "B": "b"}
 
 WAYS: dict[str, dict[str, Any]] = {
-    "empirical, paper": {"method": "empirical", "ladder": "paper"},
+    "empirical, paper": {"method": "empirical", "backoff": "paper"},
     "empirical, pairs of words": {"method": "empirical", "pairs": "words"},
     "separate": {"method": "separate", "features": ["word[0]"]},
     "separate, paper base": {"method": "separate", "features": ["word[0]"], "base": "paper"},

@@ -166,7 +166,8 @@ def test_independent_passes_are_the_same_from_disk_with_threads_and_after_an_int
     monkeypatch.setattr(choices, "MANY_TOKENS", 1000)
     whole = corate.train(FEW, Polish())
     assert whole.record["independent_passes"]
-    same = {name: whole.record["settings"][name] for name in ("passes", "rate", "temper")}
+    settings = whole.record["settings"]
+    same = {"passes": settings["passes"], "rate": settings["rate"], "base_weight": settings["temper"]}
     continued = corate.train(FEW, Polish(**same))  # if their number is given, passes go on from one another
     assert "independent_passes" not in continued.record
     assert not np.array_equal(continued.model.weights.scores, whole.model.weights.scores)

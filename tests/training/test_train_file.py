@@ -55,8 +55,8 @@ def tensors_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     "options",
     [
         {},
-        {"ladder": "default"},
-        {"ladder": "paper"},
+        {"backoff": "default"},
+        {"backoff": "paper"},
         {"expert": {"rare": 3}},
         {"threads": 2},
         {"seed": 3},
@@ -275,15 +275,15 @@ def counts_of(path: Path) -> dict[str, dict[int, int]]:
 
 
 @pytest.mark.usefixtures("tiny_pieces")
-@pytest.mark.parametrize("ladder", ["default", "paper"])
+@pytest.mark.parametrize("backoff", ["default", "paper"])
 def test_rare_words_are_left_out_if_not_all_fit(
-    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ladder: str
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backoff: str
 ) -> None:
     monkeypatch.setattr(disk, "STORED_EMPIRICAL", (0, 50_000))
     monkeypatch.setattr(disk, "FEWEST_WORDS", 5)
-    corate.train(corate.read(text), "empirical", ladder=ladder).save(tmp_path / "all.corate")
+    corate.train(corate.read(text), "empirical", backoff=backoff).save(tmp_path / "all.corate")
     with pytest.warns(UserWarning, match=r"20 of 30 distinct words fit in 1 MB.*about 2 MB of memory would keep"):
-        record = train_file(text, tmp_path / "some.corate", "empirical", ladder=ladder, memory="1M")
+        record = train_file(text, tmp_path / "some.corate", "empirical", backoff=backoff, memory="1M")
     assert record["words_left_out"] == corate.load(tmp_path / "some.corate").record["words_left_out"] == 10
     assert record["held_out"]["tokens"] > 0
     everything, some = counts_of(tmp_path / "all.corate"), counts_of(tmp_path / "some.corate")

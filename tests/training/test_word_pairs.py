@@ -288,7 +288,7 @@ def test_a_pair_of_words_that_occurs_twice_is_refused() -> None:
 
 def test_other_backoffs_and_features_are_refused() -> None:
     with pytest.raises(ConfigError, match="use the back-off 'paper', not 'default'"):
-        corate.Empirical(pairs="words", ladder="default")
+        corate.Empirical(pairs="words", backoff="default")
     with pytest.raises(FeatureError, match="leave features out"):
         train(SENTENCES, features=["word[0]", "suffix(word[0], 2)"])
     corpus = Corpus.from_features([[{"a": 1.0}]], [["X"]])

@@ -28,7 +28,7 @@ constexpr size_t full_stride(size_t K) {
 // Potentials of edges: blocks of stride x stride numbers, and the same transposed, from y to y' and from y' to y. Those of the start
 // and of the end are rows, or null if all are 1.
 template <typename Real>
-struct EdgePotentials {
+struct StepPotentials {
     const Real *forward, *backward;
     const Real *start = nullptr, *end = nullptr;
     const size_t* which = nullptr;  // the block of the edges to each position; null: the first one
@@ -89,8 +89,8 @@ class FullGroup {
     void potentials() {
         for (size_t s = 0; s < size(); ++s) log_z_[s] += exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_);
     }
-    void forward(const EdgePotentials<Real>& edges);
-    void backward(const EdgePotentials<Real>& edges);
+    void forward(const StepPotentials<Real>& edges);
+    void backward(const StepPotentials<Real>& edges);
     // Calls use(k, l .., sums) with the sums over all sentences of alpha(y) after(y'), a row for each y. Bad sentences are left out.
     const Real* sum_pairs() {
         sums_.assign((n_labels_ + 3) / 4 * 4 * stride_, Real(0));
@@ -118,7 +118,7 @@ class FullGroup {
 };
 
 template <typename Real>
-void FullGroup<Real>::forward(const EdgePotentials<Real>& edges) {
+void FullGroup<Real>::forward(const StepPotentials<Real>& edges) {
     const size_t longest = lengths_.empty() ? 0 : lengths_[0];
     for (size_t j = 0; j < longest; ++j) {
         in_.clear();
@@ -151,7 +151,7 @@ void FullGroup<Real>::forward(const EdgePotentials<Real>& edges) {
 }
 
 template <typename Real>
-void FullGroup<Real>::backward(const EdgePotentials<Real>& edges) {
+void FullGroup<Real>::backward(const StepPotentials<Real>& edges) {
     const size_t longest = lengths_.empty() ? 0 : lengths_[0];
     for (size_t j = longest; j-- > 0;) {
         in_.clear();

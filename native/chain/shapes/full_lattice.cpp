@@ -57,7 +57,7 @@ bool FullLattice::run(const SentenceLattice& s, const Edges& edges, double& log_
     which_.resize(s.n);
     for (size_t j = 1; j < s.n; ++j) log_z += tops_[which_[j] = block_of(s, edges, j)];
     const size_t size = K * group_.stride();
-    const EdgePotentials<double> potentials{blocks_.data(), blocks_.data() + size, start_.data(),
+    const StepPotentials<double> potentials{blocks_.data(), blocks_.data() + size, start_.data(),
                                             end_.data(),    which_.data(),         2 * size};
     group_.potentials();
     group_.forward(potentials);

@@ -52,13 +52,17 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
     return loss;
 }
 
-double Chains::objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const {
+Objective Chains::objective(std::span<const double> given, double precision, size_t threads, bool exact) const {
+    check_weights(*this, given);
+    NewArray<double> sum(size());
+    const double* weights = given.data();
+    double* gradient = sum.values.get();
     const std::lock_guard<std::mutex> guard(evaluating_);
     std::fill(gradient, gradient + size(), 0.0);
     if (!exact) single_.assign(weights, weights + size());
     Team team(useful_threads(threads, n_sentences()));
     double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
-    return loss + L2{precision}.add(weights, gradient, size(), n_pairs(), free_.data());
+    return {loss + L2{precision}.add(weights, gradient, size(), n_pairs(), free_.data()), std::move(sum)};
 }
 
 double Chains::add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const {
@@ -225,7 +229,9 @@ std::vector<float> Chains::arow(std::span<float> state, std::span<const int64_t>
     });
 }
 
-std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
+std::vector<int32_t> Chains::best(std::span<const float> given, size_t threads) const {
+    check_weights(*this, given);
+    const float* weights = given.data();
     std::vector<int32_t> found(n_tokens_);
     Edges edges;
     edges.n_labels = static_cast<int32_t>(K_);

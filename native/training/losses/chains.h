@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "training/epoch.h"
 #include "training/losses/chain_batches.h"
 
 // The size tau of a passive-aggressive step (Crammer et al. 2006) for a sentence with m mislabelled tokens, where n is the squared
@@ -46,7 +47,7 @@ class Chains : public ChainBatches {
     using ChainBatches::ChainBatches;
 
     // The loss over all sentences plus precision / 2 times the squared norm, and its gradient.
-    double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const;
+    Objective objective(std::span<const double> weights, double precision, size_t threads, bool exact) const;
     // One pass of AdaGrad over sentences. `decay` holds the prior's share in one visit: of T
     // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple; weights of
     // parts of labels have another share and step size. `state` holds each weight and the sum of its squared gradients. Returns
@@ -68,7 +69,7 @@ class Chains : public ChainBatches {
     // Steps of AROW. `state` holds the mean and the variance of each weight. Returns the cost of each sentence.
     std::vector<float> arow(std::span<float> state, std::span<const int64_t> order, const AdaptiveRegularization& rule) const;
     // The best label of each token.
-    std::vector<int32_t> best(const float* weights, size_t threads) const;
+    std::vector<int32_t> best(std::span<const float> weights, size_t threads) const;
 
     // As a loss: see epoch.h.
     using Batch = Work<float>;

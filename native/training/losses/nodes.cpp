@@ -152,13 +152,14 @@ double Nodes::add_context(double loss, size_t context, const double* weights, Co
     return loss + own;
 }
 
-std::vector<float> Nodes::posteriors(const float* weights, bool logs, size_t threads) const {
+std::vector<float> Nodes::posteriors(std::span<const float> weights, bool logs, size_t threads) const {
+    check_weights(*this, weights);
     std::vector<float> out(data_.candidates.ids.size());
     const size_t parts = useful_threads(threads, n_contexts_);
     in_parallel(parts, [&](size_t part) {
         for (size_t c = n_contexts_ * part / parts; c < n_contexts_ * (part + 1) / parts; ++c) {
             float* p = out.data() + first(c);
-            scores(c, weights, p);
+            scores(c, weights.data(), p);
             const float log_z = log_sum(p, width(c));
             for (size_t j = 0; j < width(c); ++j) p[j] = logs ? p[j] - log_z : fast_exp(p[j] - log_z);
         }

@@ -38,15 +38,15 @@ class Nodes {
     size_t n_merged() const { return merged().size(); }
 
     // The objective to minimise, -L, and its gradient, which does not depend on the number of threads.
-    double objective(const double* weights, double precision, double* gradient, size_t threads) const {
-        return objective_over(*this, n_merged(), weights, L2{precision}, gradient, threads);
+    Objective objective(std::span<const double> weights, double precision, size_t threads) const {
+        return objective_over(*this, n_merged(), weights, L2{precision}, threads);
     }
     // One pass of AdaGrad over contexts. `decay` holds the prior's share of each feature in one visit. Contexts whose labels are
     // nearly certain make no steps.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;
     // P(y | x), or its logarithm, of each candidate.
-    std::vector<float> posteriors(const float* weights, bool logs, size_t threads) const;
+    std::vector<float> posteriors(std::span<const float> weights, bool logs, size_t threads) const;
 
     // As a loss: see epoch.h.
     struct Batch {

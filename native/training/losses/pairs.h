@@ -48,8 +48,8 @@ class Pairs {
     size_t n_contexts() const { return merged().size(); }
 
     // -L and its gradient. The result does not depend on the number of threads.
-    double objective(const double* weights, double precision, double* gradient, size_t threads) const {
-        return objective_over(*this, n_contexts(), weights, L2{precision}, gradient, threads);
+    Objective objective(std::span<const double> weights, double precision, size_t threads) const {
+        return objective_over(*this, n_contexts(), weights, L2{precision}, threads);
     }
     // One pass of AdaGrad over edges. `decay` holds the prior's share in one visit of each weight: of T, then of each edge
     // feature, then of each node feature.

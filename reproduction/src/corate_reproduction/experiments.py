@@ -80,7 +80,7 @@ _PRIOR_SAMPLES = {
 }
 #: Values of mu_oov as a weight, with the weight of the edges held at 1.
 MU = (0.25, 0.5, 1.0, 2.0, 4.0)
-_EMPIRICAL = {"method": "empirical", "ladder": "paper"}
+_EMPIRICAL = {"method": "empirical", "backoff": "paper"}
 _SEPARATE = {"method": "separate", "features": "paper", "base": "paper"}
 #: Our choices, switched off (-) one at a time, or what we could have added (+): options of each row of the ablation.
 ABLATIONS: dict[str, dict[str, Any]] = {
@@ -89,7 +89,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "empirical: - anything tuned": {**_EMPIRICAL, "edge": 1.0, "oov": 1.0},
     "empirical: - smoothed rates": {**_EMPIRICAL, "edge_k": 1e-6},
     "empirical: + smoothed words": {**_EMPIRICAL, "word_k": 0.5},
-    "empirical: + our back-off (endings, neighbours)": {"method": "empirical", "ladder": "default"},
+    "empirical: + our back-off (endings, neighbours)": {"method": "empirical", "backoff": "default"},
     "separate: - tuned coupling": {**_SEPARATE, "coupling_weight": 1.0},
     "separate: - base": {**_SEPARATE, "base": "none"},
     "separate: - support (every label possible)": {**_SEPARATE, "base": "none", "all_labels": True},
@@ -292,14 +292,14 @@ def _mu(split: str, files: tuple[str, str], corpus: str, methods: Sequence[str],
 
 
 def _own(
-    experiment: str, corpus: str, features: str, ladder: str
+    experiment: str, corpus: str, features: str, backoff: str
 ) -> Callable[[Sequence[str], Sequence[str], bool, dict[str, Any]], list[Cell]]:
     """An experiment that is not in the paper, with one of our feature presets. SP1 and SP2 as read are left out."""
 
     def cells(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
         files, columns = (f"{corpus}.train", f"{corpus}.test"), COLUMNS[corpus]
         own = [
-            Cell(experiment, corpus, method, *files, "", columns, training_options(method, features, ladder), **always)
+            Cell(experiment, corpus, method, *files, "", columns, training_options(method, features, backoff), **always)
             for method in methods
             if method not in ("default", "sp1", *_AS_PUBLISHED)
         ]
@@ -342,7 +342,7 @@ _PLANS = {
 }
 
 
-def training_options(method: str, features: str | list[str], ladder: str, c2: float | None = None) -> dict[str, Any]:
+def training_options(method: str, features: str | list[str], backoff: str, c2: float | None = None) -> dict[str, Any]:
     """The arguments of ``corate.train``, except the data.
 
     >>> training_options("sp2", "paper", "paper", 0.1)["sigma2"]
@@ -353,11 +353,11 @@ def training_options(method: str, features: str | list[str], ladder: str, c2: fl
     if method == "sp1":
         return {"method": "empirical", "pairs": "words"}
     if method == "empirical":
-        return {"method": method, "ladder": ladder, **({"features": features} if ladder == "pooled" else {})}
+        return {"method": method, "backoff": backoff, **({"features": features} if backoff == "pooled" else {})}
     published = method in _AS_PUBLISHED
     options: dict[str, Any] = {"method": "separate" if published else method, "features": features}
     if method in ("separate", "polish"):
-        return options | ({"base": "paper"} if ladder == "paper" else {})
+        return options | ({"base": "paper"} if backoff == "paper" else {})
     options |= with_prior(method, PRIORS[method] if c2 is None else c2) | {"iterations": ITERATIONS}
     if published:
         options |= {"base": "none", "coupling": "joint", "optimizer": "lbfgs"}

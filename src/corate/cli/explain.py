@@ -96,7 +96,7 @@ def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sen
             warnings.warn(f"{text} is explained as a word; give a file with --file {text}", stacklevel=2)
         return text.split()
     assert file is not None
-    corpus = corate.read(file, format=format, layout=tagger.layout)
+    corpus = corate.read(file, format=format, layout=tagger.layout, edges=tagger.edge_source or None)
     if sentence > len(corpus):
         raise DataError(f"{file} has {counted(len(corpus), 'sentence')}; there is no sentence {sentence}")
     here = range(int(corpus.offsets[sentence - 1]), int(corpus.offsets[sentence]))

@@ -17,6 +17,7 @@ from corate.pages.tables import Table
 
 if TYPE_CHECKING:
     from corate import Tagger
+    from corate.model.graph_scores import EdgeTable
 
 __all__ = ["Info"]
 
@@ -37,17 +38,20 @@ _WEIGHTS = 8
 _LISTED = 40
 #: What takes space in a model file, by the first part of the names of tensors.
 _PARTS = {
-    "weights": ("weights", "edge_weights", "triples", "bias", "parts", "label_parts"),
+    "weights": ("weights", "edge_weights", "triples", "bias", "parts", "label_parts", "vectors"),
     "words and features": ("strings", "values", "prefixes", "keys", "attributes", "lexicon"),
     "scores of words": ("rows",),
-    "label pairs": ("edges", "labels", "word_pairs"),
+    "label pairs": ("edges", "labels", "word_pairs", "edge_types"),
     "counts for updates": ("counts", "pairs"),
 }
 #: Entries of a record that the first table shows in other words.
 _SAID = (
     *("method", "sentences", "tokens", "labels", "columns", "words", "templates", "layout", "label_source"),
+    "edge_source",
     *("version", "constrain", "shrunk", "features", "normalised"),
 )
+#: Those that it shows for models of graphs.
+_SAID_OF_GRAPHS = ("graphs", "nodes", "scores of nodes", "types of edges", "exponents", "polish", "all_labels")
 
 
 @command("info", _EXAMPLES)
@@ -57,7 +61,8 @@ class Info(Run):
     With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs with a weight above 0
     attract each other; those with a weight below 0 avoid each other. In models of empirical, label pairs have a
     co-occurrence rate instead: how many times more often they are neighbours than by chance. Pairs with a rate above 1
-    attract each other; those with a rate below 1 avoid each other.
+    attract each other; those with a rate below 1 avoid each other. So do those of models of graphs, for each type of
+    edges.
     """
 
     model: str | None = argument("[MODEL]", "The model file. Without it: the versions of all packages.", required=False)
@@ -98,7 +103,8 @@ class Info(Run):
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
-    attractive, repulsive = tagger.rates(_PAIRS)
+    graph = tagger.model.graph
+    attractive, repulsive = tagger.rates(_PAIRS) if graph is None else ([], [])
     favoured, opposed = tagger.strongest(_WEIGHTS)
     status = os.stat(path)
     return {
@@ -123,6 +129,26 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "strongest": [weight._asdict() for weight in (*favoured, *opposed)],
         "attractive": [pair._asdict() for pair in attractive],
         "repulsive": [pair._asdict() for pair in repulsive],
+        **({} if graph is None else {"edges": [_edge_facts(tagger, own) for own in graph.edges]}),
+    }
+
+
+def _edge_facts(tagger: Tagger, own: EdgeTable) -> dict[str, Any]:
+    """A type of edges with the rates of the label pairs that attract or avoid each other most."""
+    names, exponents = tagger.labels, tagger.record.get("exponents")
+    rates: list[dict[str, Any]] = [
+        {"left": a, "right": b, "rate": rate}
+        for (a, b), rate in tagger.edge_rates(own.type).items()
+        if not own.symmetric or names.index(a) <= names.index(b)
+    ]
+    ordered = sorted(rates, key=lambda pair: -pair["rate"])
+    return {
+        "type": own.type,
+        "symmetric": own.symmetric,
+        "features": len(own.weights),
+        "exponent": exponents.get(own.type) if isinstance(exponents, dict) else None,
+        "attractive": [pair for pair in ordered[:_PAIRS] if pair["rate"] > 1],
+        "repulsive": [pair for pair in ordered[: -_PAIRS - 1 : -1] if pair["rate"] < 1],
     }
 
 
@@ -130,8 +156,10 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
     from corate.inspection.model_facts import description
 
     described = dict(description(tagger))
-    show_table(_summary(facts, tagger, described))
-    if rows := [[name, text] for name, text in described.items() if name not in _SAID]:
+    on_graphs = tagger.model.graph is not None
+    show_table((_summary_of_graphs if on_graphs else _summary)(facts, tagger, described))
+    said = (*_SAID, *_SAID_OF_GRAPHS) if on_graphs else _SAID
+    if rows := [[name, text] for name, text in described.items() if name not in said]:
         print()
         show_table(rows, title="training")
     if templates:
@@ -140,7 +168,7 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
     if weights:
         from corate.cli.rates import pair_tables
 
-        for table in (*_weight_tables(facts), *pair_tables(facts)):
+        for table in (*_weight_tables(facts), *pair_tables(facts), *_edge_tables(facts)):
             print()
             print_table(table)
     hidden = [name for name, shown in (("--templates", templates), ("--weights", weights)) if not shown]
@@ -175,6 +203,54 @@ def _summary(facts: dict[str, Any], tagger: Tagger, described: dict[str, str]) -
     return [row for row in rows if row[1]]
 
 
+def _summary_of_graphs(facts: dict[str, Any], tagger: Tagger, described: dict[str, str]) -> list[list[str]]:
+    """What people ask of a model of graphs."""
+    from corate.model.notebook import edge_texts, node_text, trained_on
+
+    record, edges = facts["record"], edge_texts(tagger)
+    more = f"; and {counted(len(edges) - _LISTED, 'more type')}" if len(edges) > _LISTED else ""
+    by = f", by corate {facts['version']}" if facts["version"] else ""
+    rows = [
+        ["model", f"{facts['model']}, {size(facts['bytes'])}, written {facts['written'][:10]}"],
+        *([name, described[name]] for name in ("method", "labels")),
+        ["nodes", f"scored by {node_text(tagger)}"],
+        ["edges", "; ".join(edges[:_LISTED]) + more if edges else "none"],
+        ["input", facts["input"]],
+        ["tag with", facts["tag_with"]],
+        ["trained on", f"{trained_on(tagger)}{by}"],
+        ["polish", _polish(record.get("polish"))],
+        ["inference", "exact on forests, and on loops while a clique tree fits into memory; messages on others"],
+        ["more data", "train it again on all graphs"],
+        ["size", ", ".join(f"{name} {size(n)}" for name, n in facts["bytes_by_part"].items())],
+        ["shrunk", in_words(record["shrunk"]) if "shrunk" in record else ""],
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _polish(found: Any) -> str:
+    """What joint training after separate training did, by the record of a model of graphs."""
+    if not isinstance(found, dict):
+        return ""
+    losses = found.get("held_out")
+    before, after = (losses.get(name) if isinstance(losses, dict) else None for name in ("before", "after"))
+    if not found.get("iterations"):
+        return (
+            "not tried, because no nodes could be held out" if before is None else "none: held-out nodes did not gain"
+        )
+    gain = f"; -log P(label) of held-out nodes {in_words(before)} before, {in_words(after)} after"
+    return f"{in_words(found['iterations'])} iterations{'' if before is None else gain}"
+
+
+def _edge_tables(facts: dict[str, Any]) -> Iterator[Table]:
+    """The label pairs with the largest and smallest rates along each type of edges of a model of graphs."""
+    for own in facts.get("edges", [])[:_LISTED]:
+        for title, kind in (("attract", "attractive"), ("avoid", "repulsive")):
+            if pairs := own[kind]:
+                cells = [[pair["left"], pair["right"], f"{pair['rate']:.3g}"] for pair in pairs]
+                header = ("label", "other label" if own["symmetric"] else "label of the second end", "rate")
+                yield Table(cells, header, f"label pairs that {title} each other along {own['type']}")
+
+
 def _listed(names: list[str]) -> str:
     more = f" and {count(len(names) - _LISTED)} more" if len(names) > _LISTED else ""
     return " ".join(names[:_LISTED]) + more
@@ -184,17 +260,20 @@ def _span_types(tagger: Tagger) -> list[str] | None:
     """The types of spans that the labels mark; None if they mark no spans."""
     from corate.spans import SpanLabels, are_spans
 
-    if not are_spans(tagger.labels):
+    if tagger.model.graph is not None or not are_spans(tagger.labels):
         return None
     return sorted(type_ or "(no type)" for type_ in SpanLabels.of(tagger.labels).types)
 
 
 def _input(tagger: Tagger) -> str:
     """What text the model reads."""
+    if tagger.model.graph is not None:
+        return "graphs: a corpus of Corpus.from_graphs, or of corate.read with edges"
     if not tagger.columns:
         return "ready-made features of each token, as in CRFsuite's files (--format items)"
     if tagger.label_source:
-        return f"CoNLL-U; the label is {tagger.label_source}"
+        edges = f"; the edges are {tagger.edge_source}" if tagger.edge_source else ""
+        return f"CoNLL-U; the label is {tagger.label_source}{edges}"
     observed = [name for name in tagger.layout if name != "label"]
     if len(observed) == 1:
         return "words: one token a line, or one sentence a line (--format text; raw for text that is not tokenised)"
@@ -206,6 +285,8 @@ def _input(tagger: Tagger) -> str:
 def _command(tagger: Tagger, path: str) -> str:
     """An example of how to tag with the model."""
     quoted = shlex.quote(path)
+    if tagger.model.graph is not None:
+        return f"corate.load({path!r}).tag_all(corpus), in Python"
     if not tagger.columns:
         return f"corate tag {quoted} new.items --format items"
     if tagger.label_source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ from corate.cli.commands import Bundle, Field, option
 from corate.cli.config import place_in_config, set_in_config
 from corate.cli.exits import as_option
 from corate.errors import ConfigError
-from corate.training.methods import OPTIONS, Method, check_init, options_from_settings, resolve_method
+from corate.training.methods import FORMER, OPTIONS, Method, check_init, options_from_settings, resolve_method
 from corate.training.options import SharedOption
 
 __all__ = ["EXPERT", "METHOD_OPTIONS", "chosen_method", "label_weights", "option_of"]
@@ -31,9 +32,9 @@ def option_of(name: str) -> str:
     return OPTIONS[name].flag if name in OPTIONS else f"--{name.replace('_', '-')}"
 
 
-def _declared(known: SharedOption) -> tuple[Field, str]:
+def _declared(known: SharedOption, *, hidden: bool = False) -> tuple[Field, str]:
     """The command-line option for an option of a method."""
-    about: dict[str, Any] = {"panel": known.section or None, "hidden": known.expert}
+    about: dict[str, Any] = {"panel": known.section or None, "hidden": hidden or known.expert}
     if known.kind == "flag":
         spec = known.flag if known.default is not None else f"{known.flag},--no-{known.flag[2:]}"
         return option(spec, known.full_help, **about), "bool"
@@ -43,8 +44,14 @@ def _declared(known: SharedOption) -> tuple[Field, str]:
     return option(f"{known.flag} {known.metavar}", known.full_help, **about), kind
 
 
+#: The flags that had another name, by that name. Those of expert options keep theirs, which are deprecated anyway.
+_FORMER = {former: OPTIONS[name] for former, name in FORMER.items() if not OPTIONS[name].expert}
 #: The options of all methods, by their names.
-METHOD_OPTIONS: Any = Bundle(dict, {known.name: _declared(known) for known in OPTIONS.values() if known.flag})
+METHOD_OPTIONS: Any = Bundle(
+    dict,
+    {known.name: _declared(known) for known in OPTIONS.values() if known.flag}
+    | {former: _declared(replace(known, name=former), hidden=True) for former, known in _FORMER.items()},
+)
 
 
 def chosen_method(
@@ -60,10 +67,16 @@ def chosen_method(
     values: dict[str, Any] = {}
     ctx = click.get_current_context()
     set_, expert = _from_set(name, [*set_in_config(ctx, "settings"), *settings])
-    here = set() if place_in_config(ctx, "settings") else {_split(text)[0] for text in settings}
-    for known, value in ((OPTIONS[name], value) for name, value in given.items()):
+    names = () if place_in_config(ctx, "settings") else (_split(text)[0] for text in settings)
+    here = {FORMER.get(name, name) for name in names}
+    for flag, value in given.items():
+        known = _FORMER.get(flag) or OPTIONS[flag]
         if value is None or value == () or (value is False and known.default is not None):
             continue
+        if flag in _FORMER:
+            _deprecated(f"--{flag}", "0.4", known.flag)
+            if given[known.name] is not None:
+                raise click.BadParameter(f"{known.flag} is given, too; omit this option", param_hint=f"--{flag}")
         if known.kind == "label weights":
             values[known.name] = label_weights(value)
         elif known.choices:
@@ -108,6 +121,9 @@ def _from_set(method: str, texts: Sequence[str]) -> tuple[dict[str, Any], dict[s
     expert: dict[str, Any] = {}
     for text in texts:
         name, written = _split(text)
+        if name in FORMER:
+            _deprecated(f"--set {name}", "0.4", f"--set {FORMER[name]}")
+            name = FORMER[name]
         if name not in OPTIONS:
             close = difflib.get_close_matches(name, OPTIONS, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""

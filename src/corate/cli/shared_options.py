@@ -162,8 +162,13 @@ class Reading(Options):
     skip_bad: bool = _reading("--skip-bad", "Skip malformed lines, with a warning; they are errors otherwise.")
     label: str | None = _reading(
         "--label NAME",
-        "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in training, or "
-        "upos. In JSON lines: the name of the list of labels.",
+        "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats, a key of FEATS such as feats:Case, or a key "
+        "of MISC; default: as in training, or upos. In JSON lines: the name of the list of labels.",
+    )
+    edges: str | None = _reading(
+        "--edges EDGES",
+        "Which tokens edges join: tree (heads and dependents in CoNLL-U), chain (neighbours), skip:COLUMN (tokens with "
+        "the same value in a column), or several with + between them. Default: as in training, or none.",
     )
     label_names: str | None = _reading(
         "--label-names FILE|NAMES",
@@ -196,6 +201,7 @@ class Reading(Options):
             given["encoding"] = "utf-8"
         if like is not None:
             given |= {"layout": like.layout, "label_source": like.label_source}
+            given["edges"] = self.edges or like.edge_source or None
         return formats.read(file, labelled=labelled, **given)
 
     def text_and_format(self, file: str, *, labelled: bool = False) -> tuple[NamedBytes, str]:

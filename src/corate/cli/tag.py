@@ -68,6 +68,7 @@ class Tag(Run):
         "separator",
         "comment",
         "label",
+        "edges",
         "label_names",
         "max_sentence",
         format=option(

@@ -60,7 +60,7 @@ _MORE_EXAMPLES = """
   corate train train.tsv -o model.corate --order 2          also weights for label triples
 
 \b
-  corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
+  corate train brown.txt -o brown.corate --method empirical --backoff paper --format slashed
   corate train train.tsv -o model.corate --method separate --passes 5 --sigma2 0.5
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
   corate train train.tsv -o model.corate --method standard --c2 0.1 --transitions seen --no-boundaries
@@ -184,6 +184,7 @@ class Train(Reporting):
             "init": self.init,
             "calibrate": self.calibrate,
             "rare": self.drop_rare > 1,
+            "edges": self.reading.edges,
         }
         shared: dict[str, Any] = {"features": self.features, "held_out": self.held_out, **in_memory}
         stored = limit_passed(self.file, chosen, self.memory, **shared)

@@ -68,15 +68,24 @@ class ItemSequence:
     def items(self) -> list[dict[str, float]]:
         """A dict for each token, from the names of its features to their values.
 
-        A name that a token has twice is in the dict once.
+        A name that a token has twice is in the dict once. Values are stored with 32 bits, and given as the shortest
+        decimal number that stands for these: a value of up to six digits comes back as it was.
+
+        >>> ItemSequence([{"a": -0.1}]).items()
+        [{'a': -0.1}]
         """
-        return self.features.items()
+        return [{name: _shortest(value) for name, value in token.items()} for token in self.features.items()]
 
     def __len__(self) -> int:
         return len(self.features)
 
     def __repr__(self) -> str:
         return f"<ItemSequence of size {len(self)}>"
+
+
+def _shortest(value: float) -> float:
+    """The shortest decimal number that rounds to a value of single precision: 0.1 for 0.10000000149011612."""
+    return value if value.is_integer() else float(str(np.float32(value)))
 
 
 #: A sentence of ready-made features: the features of each token, or rows of an array of numbers.

@@ -555,7 +555,11 @@ class Corpus:
         """The column of the labels. Raises DataError, which says what to do, if there is none."""
         if self.labels is None:
             if not len(self):
-                raise DataError("the corpus has no sentences")
+                raise DataError(f"the corpus has no {'sentences' if self.edges is None else 'graphs'}")
+            if self.edges is not None:
+                raise DataError(
+                    "the nodes have no labels", "give them to Corpus.from_graphs as y, or name their column"
+                )
             hint = f"; are the columns separated by something other than tabs and spaces ({Argument('separator')})?"
             remedy = f"name the label column with {Argument('columns')}" + hint * (len(self.columns) == 1)
             raise DataError("the data has no labels", remedy)

@@ -203,8 +203,8 @@ def _used_places(column: Column, strings: _native.StringInterner) -> Ids:
     used = np.zeros(len(column.strings), dtype=bool)
     used[column.ids if column.complete else column.ids[column.ids >= 0]] = True
     if used.all():
-        return strings.add(column.strings.data, column.strings.offsets)
+        return strings.add((column.strings.data, column.strings.offsets))
     places = np.full(len(used), -1, np.int32)
     kept = column.strings.take(np.flatnonzero(used))
-    places[used] = strings.add(kept.data, kept.offsets)
+    places[used] = strings.add((kept.data, kept.offsets))
     return places

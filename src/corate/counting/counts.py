@@ -287,13 +287,13 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
     column = corpus.require_labels()
     used = np.zeros(len(column.strings), dtype=bool)
     used[column.ids if column.complete else column.ids[column.ids >= 0]] = True
-    names = column.strings.to_list()
+    names, units = column.strings.to_list(), "tokens" if corpus.edges is None else "nodes"
     if unknown is not None and unknown in names:
         used[names.index(unknown)] = False
         if not used.any():
-            raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some tokens")
+            raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some {units}")
     if not used.any() and len(column.ids):
-        raise DataError("every label is unknown (None); label some tokens")
+        raise DataError(f"every label is unknown (None); label some {units}")
     if used.all():
         return column.strings, column.ids
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])

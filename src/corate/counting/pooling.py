@@ -167,9 +167,8 @@ class PooledExperts:
         """Node scores of the candidates of some tokens."""
         weight = self.experts.astype(np.float32)[expert_of]
         prior = self._prior(prior)
-        pooled = _native.pooled_scores(
-            table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out, threads
-        )
+        tokens = (table.arrays(), features.arrays(), candidates.arrays(), prior, SMOOTHING, left_out)
+        pooled = _native.pooled_scores(tokens, weight, threads)
         scores = (
             pooled + np.float32(self.backoff) * candidates.backoff + self.bias.astype(np.float32)[candidates.labels]
         )
@@ -207,9 +206,8 @@ def fit_weights(
     The sum is over the tokens whose label in ``scored`` is not negative. ``labels`` are left out of the counts.
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
-    x = _native.expert_evidence(
-        table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
-    )
+    tokens = (table.arrays(), features.arrays(), candidates.arrays(), prior, SMOOTHING, labels)
+    x = _native.expert_evidence(tokens, expert_of, n_experts)
     x = np.column_stack([x, candidates.backoff]) if has_backoff else x
     gold = np.where(scored < 0, -1, candidates.find(labels))
     centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable_math.log(prior)])

@@ -204,7 +204,7 @@ class StoredCounts(CountedCorpus):
         if any(atom.function.learns for atom in levels):
             lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.corpus.labels)
         vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in levels])
-        vocabulary.map.add_strings(0, strings.data, strings.offsets, self.threads)
+        vocabulary.map.add_strings(0, (strings.data, strings.offsets), self.threads)
         vocabulary.map.release_tables()
         for lexicon in lexicons.values():
             lexicon.release()

@@ -109,7 +109,7 @@ class Lexicon:
 
     def _native_lookup(self, *, related_words: bool = False) -> _native.Lookup:
         keys, classes = self.keys, self.classes
-        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets, related_words)
+        return _native.Lookup((keys.data, keys.offsets), self.values, (classes.data, classes.offsets), related_words)
 
 
 def read_word_list(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:

@@ -63,23 +63,35 @@ related_start(word[0])
 related_end(word[0])
 """
 
-_NER = f"""{_WINDOW}
+
+def _ner(shape_nearby: str) -> str:
+    """The templates for names, with a function for the shapes of the neighbours."""
+    return f"""{_WINDOW}
 lower(word[0])
 {_AFFIXES}
-shape(word[-1])
+{shape_nearby}(word[-1])
 shape(word[0])
-shape(word[1])
+{shape_nearby}(word[1])
 starts_upper(word[0])
 all_upper(word[0])
 has_digit(word[0])
 has_hyphen(word[0])
 """
 
-_POS_WINDOW = """
+
+_NER_POS = """
+short_shape(word[0])
+pos[-2]
 pos[-1]
 pos[0]
 pos[1]
+pos[2]
+pos[-1]|pos[0]
+pos[0]|pos[1]
 """
+
+#: What presets add for the columns of a tree: parts of speech nearby, the relation, and the word of the head.
+_TREE = ("pos[-1]", "pos[0]", "pos[1]", "deprel[0]", "head.word[0]")
 
 #: The usual window for CoNLL-2000 (words and word pairs; parts of speech, their pairs and triples), and spelling.
 _CHUNKING = f"""
@@ -103,12 +115,12 @@ pos[-1]|pos[0]|pos[1]
 pos[0]|pos[1]|pos[2]
 """
 
-#: The templates of each preset, and those that it adds if the corpus has parts of speech.
+#: The templates of each preset for a corpus without parts of speech, and for one with them.
 PRESETS: dict[str, tuple[str, str]] = {
-    "paper": (_PAPER, ""),
-    "pos": (_POS, ""),
-    "ner": (_NER, _POS_WINDOW),
-    "chunking": (_CHUNKING, ""),
+    "paper": (_PAPER, _PAPER),
+    "pos": (_POS, _POS),
+    "ner": (_ner("shape"), _ner("short_shape") + _NER_POS),
+    "chunking": (_CHUNKING, _CHUNKING),
 }
 
 _POS_NAMES = ("pos", "upos", "xpos", "postag")
@@ -123,12 +135,15 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     """The templates of a preset, for a corpus with these (observed) columns.
 
     The word is the column ``word``, else the first; parts of speech are the column ``pos``, ``upos``, ``xpos`` or
-    ``postag``. Without such a column, ``ner`` omits parts of speech, and ``chunking`` raises FeatureError.
+    ``postag``. Without such a column, ``ner`` omits parts of speech, and ``chunking`` raises FeatureError. If the
+    columns of a tree are there, all presets but ``paper`` use them.
 
     >>> len(preset("paper", ["word"]))
     13
     >>> [str(t) for t in preset("ner", ["token", "pos"])][-3:]
-    ['pos[-1]', 'pos[0]', 'pos[1]']
+    ['pos[2]', 'pos[-1]|pos[0]', 'pos[0]|pos[1]']
+    >>> [str(t) for t in preset("pos", ["word", "deprel", "head.word"])][-2:]
+    ['deprel[0]', 'head.word[0]']
     """
     if name not in PRESETS:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
@@ -137,8 +152,11 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     names, pos = {"word": word_column(columns)}, pos_column(columns)
     if pos is not None:
         names["pos"] = pos
-    always, with_pos = PRESETS[name]
-    templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
+    templates = parse_list(PRESETS[name][pos is not None].splitlines())
+    if name != "paper" and "head.word" in columns:
+        of_tree = (t for t in parse_list(_TREE) if t.columns[0] in (*names, *columns) and t not in templates)
+        templates = (*templates, *of_tree)
+        names |= {name: name for name in ("deprel", "head.word")}
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
             f"the preset {name!r} needs parts of speech in a column named pos, but the data has the "

@@ -234,4 +234,4 @@ def native_names(vocabulary: Vocabulary, bins: Bins | None) -> _native.Attribute
     binned = None
     if bins is not None:
         binned = [(name, np.array(edges, np.float64), bins.names(name)) for name, edges in bins.edges.items()]
-    return _native.AttributeNames(names.data, names.offsets, vocabulary.joiner, binned)
+    return _native.AttributeNames((names.data, names.offsets), vocabulary.joiner, binned)

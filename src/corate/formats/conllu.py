@@ -17,34 +17,47 @@ from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
 from corate.errors import Argument, DataError
-from corate.formats.edges import EdgeSource, joined_parts, tree_edges
+from corate.formats.edges import EdgeSource, edge_source, heads_and_relations, joined_parts, tree_edges
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import check_parsed, columns_of, word_of
+from corate.formats.reading import NoSentenceError, check_parsed, columns_of, word_of
 from corate.formats.trees import NO_HEADS, OF_HEAD, document_offsets, head_column, heads_of, token_line
 from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
 from corate.spans import are_spans
 
-__all__ = ["COLUMNS", "CONLLU", "LabelPlace", "bad_row", "label_place", "position", "read", "write"]
+__all__ = [
+    "COLUMNS",
+    "CONLLU",
+    "LabelPlace",
+    "bad_row",
+    "label_place",
+    "position",
+    "positions_of",
+    "read",
+    "read_tokens",
+    "write",
+]
 
 #: The names of the columns. FORM is called ``word``.
 COLUMNS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _ID, _FORM, _FEATS, _HEAD, _DEPREL, _MISC = 0, 1, 5, 6, 7, 9
 #: The columns that are read with a tree if none are named, except those with the labels.
-_OF_TREE = ("word", "upos", "deprel", "head.word", "head.upos")
+_OF_TREE = ("word", "upos", "deprel", "head.word")
 _EMPTY = "_"
+#: How a label begins that is a key of FEATS.
+_OF_FEATS = "feats:"
 _UNWRITABLE = r"\A\Z|[\t\r\n\0]"
 
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """Where the labels are: in one column, in UPOS and FEATS, or in the entries of MISC with a key."""
+    """Where the labels are: in one column, in UPOS and FEATS, or in the entries of FEATS or MISC with a key."""
 
     name: str
     columns: tuple[int, ...]
     key: str = ""
 
     def texts(self, labels: Sequence[str]) -> list[list[str]]:
-        """The text of each label for each column: a value, or an entry of MISC (empty for ``_``).
+        """The text of each label for each column: a value, or an entry of FEATS or MISC (empty for ``_``).
 
         Raises DataError for a label that cannot be written there.
 
@@ -68,24 +81,35 @@ class LabelPlace:
         check_labels(labels, rf"{_UNWRITABLE}|\|", "conllu")
         return [["" if label == _EMPTY else f"{self.key}={label}" for label in labels]]
 
+    def written(self, labels: Sequence[str]) -> tuple[list[int], list[list[str]], str]:
+        """Where and how labels are written, as the native code takes it."""
+        return list(self.columns), self.texts(labels), self.key
+
 
 def label_place(label: str | None) -> LabelPlace:
-    """The place that ``label`` names: a column, ``upos+feats`` or a key of MISC; by default ``upos``.
+    """The place that ``label`` names: a column, ``upos+feats``, a key of FEATS or one of MISC; by default ``upos``.
 
     >>> label_place("upos+feats").columns, label_place("NER")
     ((3, 5), LabelPlace(name='NER', columns=(9,), key='NER'))
+    >>> label_place("feats:Case")
+    LabelPlace(name='feats:Case', columns=(5,), key='Case')
     """
     name = "upos" if label is None else label.strip()
     if name.lower() == "upos+feats":
         return LabelPlace("upos+feats", (COLUMNS.index("upos"), _FEATS))
     if name.lower() in COLUMNS[2:_MISC]:
         return LabelPlace(name.lower(), (COLUMNS.index(name.lower()),))
-    if not name or any(c in name for c in "=|+\t\r\n\0") or name.lower() in (*COLUMNS, "form"):
-        raise DataError(
-            f"{name!r} cannot be the label of CoNLL-U",
-            f"choose upos, xpos, feats, upos+feats or a key of MISC with {Argument('label')}",
-        )
-    return LabelPlace(name, (_MISC,), name)
+    of_feats = name[: len(_OF_FEATS)].lower() == _OF_FEATS
+    key = name[len(_OF_FEATS) :].strip() if of_feats else name
+    if not key or any(c in key for c in "=|+\t\r\n\0") or name.lower() in (*COLUMNS, "form"):
+        raise DataError(f"{name!r} cannot be the label of CoNLL-U", _choose_label())
+    return LabelPlace(_OF_FEATS + key, (_FEATS,), key) if of_feats else LabelPlace(key, (_MISC,), key)
+
+
+def _choose_label() -> str:
+    return (
+        f"choose upos, xpos, feats, upos+feats, feats:KEY such as feats:Case, or a key of MISC with {Argument('label')}"
+    )
 
 
 def position(name: str, word: str = "word", argument: str = "columns") -> int:
@@ -101,6 +125,15 @@ def position(name: str, word: str = "word", argument: str = "columns") -> int:
             f"CoNLL-U has no column {name!r}", f"name some of {', '.join(COLUMNS)} with {Argument(argument)}"
         )
     return COLUMNS.index(name)
+
+
+def positions_of(names: Sequence[str], word: str) -> list[int] | None:
+    """The positions of columns; None if one is a column of heads, which no single row contains.
+
+    >>> positions_of(["word", "upos"], "word"), positions_of(["word", "head.word"], "word")
+    ([1, 3], None)
+    """
+    return None if any(map(_of_head, names)) else [position(name, word) for name in names]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -146,6 +179,19 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     tree = tree_edges(heads, built[_DEPREL], graphs) if source.tree else ()
     edges = joined_parts(source, tree, [built[field] for field in skipped], sentences, graphs)
     return replace(corpus, offsets=graphs, edges=edges, edge_source=str(source))
+
+
+def read_tokens(data: bytes, layout: tuple[str, ...], edges: str, first_line: int) -> Corpus | None:
+    """The tokens of a text to tag, with these columns and edges; None if there are none."""
+    source = edge_source(edges) if edges else None
+    options = Options(labelled=False, layout=layout, edges=source, lines_before=first_line - 1)
+    try:
+        return read(data, "", options)
+    except NoSentenceError:
+        return None
+    except DataError as error:
+        error.file = None  # which the caller knows
+        raise
 
 
 def bad_row(row: bytes) -> str:
@@ -213,11 +259,11 @@ def _observed(options: Options, place: LabelPlace, source: EdgeSource) -> tuple[
 def _labels(columns: list[Column], place: LabelPlace, name: str) -> Column:
     """The label column, with labels numbered as they first occur."""
     if place.key:
-        return _key_labels(columns[0], place.key, name)
+        return _key_labels(columns[0], place, name)
     if all(c.strings.to_list() == [_EMPTY] for c in columns):
         raise DataError(
             f"{place.name.upper()} is {_EMPTY} for every token",
-            f"choose upos, xpos, feats, upos+feats or a key of MISC with {Argument('label')}",
+            _choose_label(),
             file=name,
         )
     if len(columns) == 1:
@@ -232,20 +278,22 @@ def _labels(columns: list[Column], place: LabelPlace, name: str) -> Column:
     return Column("label", ids[rank[inverse]], table)
 
 
-def _key_labels(misc: Column, key: str, name: str) -> Column:
-    """The values of a key of MISC. Tokens without it get ``O`` if the other labels mark spans, else ``_``."""
-    entries = [dict(_entry(text) for text in value.split("|")) for value in misc.strings.to_list()]
+def _key_labels(column: Column, place: LabelPlace, name: str) -> Column:
+    """The values of a key. Tokens without it get ``_``; ``O`` if the key is of MISC, and its values mark spans."""
+    key = place.key
+    entries = [dict(_entry(text) for text in value.split("|")) for value in column.strings.to_list()]
     found = {values[key] for values in entries if key in values}
     if not found:
         keys = ", ".join(sorted({k for values in entries for k in values} - {_EMPTY})[:12]) or "none"
         raise DataError(
-            f"no token has the key {key!r} in MISC (keys: {keys})",
+            f"no token has the key {key!r} in {COLUMNS[place.columns[0]].upper()} (keys: {keys})",
             f"choose another label with {Argument('label')}",
             file=name,
         )
-    missing = "O" if are_spans(sorted(found | {"O"})) else _EMPTY
+    spans = place.columns == (_MISC,) and are_spans(sorted(found | {"O"}))
+    missing = "O" if spans else _EMPTY
     table, ids = StringTable.intern(values.get(key, missing) for values in entries)
-    return Column("label", ids[misc.ids], table)
+    return Column("label", ids[column.ids], table)
 
 
 def _entry(text: str) -> tuple[str, str]:
@@ -259,6 +307,8 @@ def _entry(text: str) -> tuple[str, str]:
 def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """The text of a corpus, with numbered tokens; sentences without tokens are omitted. Unknown values are ``_``.
 
+    The edges of a tree are written as HEAD and DEPREL. With a key, labels are entries of FEATS or MISC among others.
+
     >>> corpus = Corpus.from_sentences([[("Ann", "PROPN"), ("sleeps", "VERB")]])
     >>> print(write(corpus, corpus.labels, Writing()), end="")  # doctest: +NORMALIZE_WHITESPACE
     1  Ann     _  PROPN  _  _  _  _  _  _
@@ -268,14 +318,22 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     word = words_to_write(corpus)
     place = label_place(options.label or corpus.label_source or None)
     columns = [[_EMPTY] * corpus.n_tokens for _ in COLUMNS]
+    if edge_source(corpus.edge_source or "chain").tree:
+        columns[_HEAD], columns[_DEPREL] = heads_and_relations(corpus)
     for column in corpus.columns:
-        check_values(column, _UNWRITABLE, "column")
-        columns[position(column.name, word.name)] = column.values()
-    if labels is not None:
-        for target, texts in zip(place.columns, place.texts(labels.strings.to_list()), strict=True):
-            columns[target] = [texts[i] or _EMPTY for i in labels.ids.tolist()]
+        if not _of_head(column.name):
+            check_values(column, _UNWRITABLE, "column")
+            columns[position(column.name, word.name)] = column.values()
+    targets, texts, key = place.written([] if labels is None else labels.strings.to_list())
+    if labels is not None and not key:
+        for target, own in zip(targets, texts, strict=True):
+            columns[target] = [own[i] for i in labels.ids.tolist()]
     columns[0] = [str(i) for length in np.diff(corpus.offsets).tolist() for i in range(1, length + 1)]
-    return rows_to_text(corpus, list(map("\t".join, zip(*columns, strict=True))))
+    text = rows_to_text(corpus, list(map("\t".join, zip(*columns, strict=True))))
+    if labels is None or not key:
+        return text
+    data = _native.label_conllu(text.encode(errors="surrogatepass"), labels.ids, targets, texts, key, 1)
+    return data.decode(errors="surrogatepass")
 
 
 # -- the format ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ The argument ``edges`` of ``corate.read`` names them: ``tree``, ``chain``, ``ski
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,7 +20,8 @@ from corate.rows import owners_of
 from corate.types import Offsets
 
 __all__ = [
-    *("EdgeSource", "chain_edges", "edge_set", "edge_source", "joined_parts", "skip_edges", "tree_edges", "with_edges"),
+    *("EdgeSource", "chain_edges", "edge_set", "edge_source", "heads_and_relations"),
+    *("joined_parts", "skip_edges", "tree_edges", "with_edges"),
 ]
 
 Tokens = NDArray[np.int64]
@@ -128,6 +130,17 @@ def tree_edges(heads: Tokens, relations: Column, graphs: Offsets) -> tuple[EdgeS
         name = f"{relations.strings[kind // 2]} {'after' if kind % 2 else 'before'} head"
         found.append(edge_set(of_head[chosen], dependents[chosen], graphs, name))
     return tuple(sorted(found, key=lambda edges: edges.type))
+
+
+def heads_and_relations(corpus: Corpus) -> tuple[list[str], list[str]]:
+    """HEAD and DEPREL of all tokens of a corpus with the edges of `tree_edges`. Without a head, they are 0 and root."""
+    heads, relations = ["0"] * corpus.n_tokens, ["root"] * corpus.n_tokens
+    for edges in corpus.edges or ():
+        relation, found, _ = re.sub(" (before|after) head$", "\t", edges.type).partition("\t")
+        if found:
+            for token, head in zip(edges.ends(corpus.offsets)[:, 1].tolist(), edges.left.tolist(), strict=True):
+                heads[token], relations[token] = str(head + 1), relation
+    return heads, relations
 
 
 def with_edges(corpus: Corpus, source: EdgeSource, file: str) -> Corpus:

@@ -75,8 +75,9 @@ def read(
         labelled: whether the data has labels. If False, the last column is not taken as the label.
         layout: the columns of the training data of a model (``tagger.layout``). Used instead of the default names if
             ``columns`` is None.
-        label: where the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"``
-            or a key of MISC. For JSON lines: the name of the list of labels, such as ``"ner_tags"``.
+        label: where the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"``,
+            a key of FEATS such as ``"feats:Case"``, or a key of MISC. For JSON lines: the name of the list of labels,
+            such as ``"ner_tags"``.
         label_names: the names of integer labels in JSON lines, from 0: a list, a mapping from integers to names, the
             features of a Hugging Face dataset (``dataset.features``), or the path of a file. The file contains one of
             these as JSON, such as ``dataset_info.json``, or one name per line.

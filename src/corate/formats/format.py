@@ -81,14 +81,16 @@ class Format:
     Attributes:
         name: its name, as in the registry.
         token: what a token is, for the documentation.
-        read: a corpus from UTF-8 bytes, their name in messages, and the options.
+        read: a corpus from UTF-8 bytes, their name in messages, and the options. In its ``layout``, the label comes
+            last, unless rows are columns: ``corate tag`` expects the columns of other files in this order.
         write: the text of a corpus with labels, which may be None; None if the format is only read.
         fits: whether the beginning of a text is in the format; None if that cannot be recognised, so that the format is
             read only if it is named, or if the suffix tells.
         plain: whether other formats also have such rows, so that ``fits`` is asked after those of other formats.
         suffixes: the suffixes of files in the format.
         takes: the arguments of ``read`` and ``write`` that are for some formats only.
-        blank_line: the line that ends a sentence; None if each line is a sentence.
+        blank_line: the blank lines that end a sentence, with the white space that they may contain; None if each line
+            is a sentence. If something else ends a sentence, the text is ``whole``.
         whole: whether the text is one document, which cannot be cut.
         words: the words of a line, in a format of one sentence a line without labels, whose words are tagged as rows;
             None in other formats.

@@ -75,6 +75,7 @@ class FieldPlan:
 
     Attributes:
         component: the connected component of each node; components are in the order of their first nodes.
+        is_tree: whether each component has no loop.
         exact: whether the answers of each component are exact.
         treewidth: the largest treewidth of a triangulation that was found.
         bytes_needed: what the tables of the largest component need.
@@ -106,12 +107,12 @@ class FieldPlan:
         self.edges: I32 = np.ascontiguousarray(edges, dtype=np.int32).reshape(-1, 2)
         left, right = np.ascontiguousarray(self.edges.T)
         self.component, tree = _native.components(n_nodes, left, right)
-        self._is_tree = tree.astype(bool)
+        self.is_tree = tree.astype(bool)
         self.exact = np.ones(len(tree), dtype=bool)
         self._seed = seed
         self.treewidth, self.bytes_needed = int(len(self.edges) > 0), 0
         self._shapes = list(self._found_shapes(memory, approximate))
-        self._is_passed = self._is_tree | ~self.exact
+        self._is_passed = self.is_tree | ~self.exact
         on_passed = self._is_passed[self.component] if n_nodes else np.zeros(0, dtype=bool)
         self._passed_nodes = np.flatnonzero(on_passed)
         self._passed_edges = np.flatnonzero(on_passed[left]) if len(left) else np.zeros(0, dtype=np.intp)
@@ -122,7 +123,7 @@ class FieldPlan:
     @property
     def is_forest(self) -> bool:
         """Whether the graph has no loop."""
-        return bool(self._is_tree.all())
+        return bool(self.is_tree.all())
 
     def expectations(
         self,
@@ -151,7 +152,7 @@ class FieldPlan:
         Raises ValueError if scores do not fit the plan, and if they forbid all labels.
         """
         nodes, kinds, tables = self._checked(nodes, types, tables)
-        log_z, passed = np.zeros(len(self._is_tree)), None
+        log_z, passed = np.zeros(len(self.is_tree)), None
         found, pairs = np.zeros(nodes.shape), np.zeros((len(tables if sums else kinds), *tables.shape[1:]))
         if len(self._passed_nodes):
             passed = self._passed(nodes, kinds, tables, begin, tolerance=tolerance, sweeps=sweeps, threads=threads)
@@ -178,7 +179,7 @@ class FieldPlan:
         Where messages are approximate, so are the labels; the score is that of these labels.
         """
         nodes, kinds, tables = self._checked(nodes, types, tables)
-        labels, scores = np.zeros(self.n_nodes, dtype=np.int32), np.zeros(len(self._is_tree))
+        labels, scores = np.zeros(self.n_nodes, dtype=np.int32), np.zeros(len(self.is_tree))
         if len(self._passed_nodes):
             passed = self._passed(nodes, kinds, tables, maximum=True, threads=threads)
             assert passed.labels is not None
@@ -235,11 +236,11 @@ class FieldPlan:
         of_edges = self.component[self.edges[:, 0]]
         node_order, edge_order = (np.argsort(of, kind="stable") for of in (self.component, of_edges))
         node_stops, edge_stops = (
-            np.searchsorted(of[order], np.arange(len(self._is_tree) + 1))
+            np.searchsorted(of[order], np.arange(len(self.is_tree) + 1))
             for of, order in ((self.component, node_order), (of_edges, edge_order))
         )
         local = np.zeros(self.n_nodes, dtype=np.int32)
-        for c in np.flatnonzero(~self._is_tree).tolist():
+        for c in np.flatnonzero(~self.is_tree).tolist():
             own = node_order[node_stops[c] : node_stops[c + 1]]
             edges = edge_order[edge_stops[c] : edge_stops[c + 1]]
             local[own] = np.arange(len(own))

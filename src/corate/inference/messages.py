@@ -110,7 +110,7 @@ class PairwiseField:
             raise ConfigError(f"damping must be a number from 0 to less than 1, not {damping!r}", option="damping")
         found = _native.pass_messages(
             self.arrays,
-            None if begin is None else begin.logs,
+            None if begin is None else begin.logs.ravel(),
             maximum,
             damping,
             tolerance,
@@ -189,7 +189,7 @@ class Messages:
 
     @property
     def _arrays(self) -> tuple[Any, F64, F64, NDArray[np.uint8]]:
-        return self.field.arrays, self.log_marginals, self.logs, self.on_loop
+        return self.field.arrays, self.log_marginals, self.logs.ravel(), self.on_loop
 
     def edge_marginals(self, edges: I32 | None = None, *, threads: int = 1) -> F64:
         """The probabilities of pairs of labels, ``(edges, labels, labels)``, of some edges; by default, of all."""

@@ -92,8 +92,7 @@ class CliqueTree:
         Raises ValueError for NaN, infinity, or a factor that is minus infinity everywhere. A row that is impossible has
         log Z of minus infinity, and probabilities 0.
         """
-        found, flat_cells = self._native.expectations(*self._asked(logs, given), check_threads(threads))
-        probabilities = flat_cells.reshape(len(found), self.cells)
+        found, probabilities = self._native.expectations(*self._asked(logs, given), check_threads(threads))
         if self._moved is not None:
             moved = np.empty_like(probabilities)
             moved[:, self._moved] = probabilities
@@ -170,7 +169,7 @@ class Distribution:
         A clique's table has an axis for each of its variables in their order of elimination.
         """
         logs, cells = self._native.expected(*given, weights)
-        return logs, split(cells, self.triangulation.cliques, self.triangulation.sizes.tolist())
+        return logs, split(cells[0], self.triangulation.cliques, self.triangulation.sizes.tolist())
 
     def entropy(self, given: Given) -> float:
         """The entropy of all variables given one row."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corate.display import count, in_words
 from corate.model.tagger import Tagger
-from corate.model.weights import rate_scale
+from corate.model.weights import feature_names, feature_weights, rate_scale
 from corate.pages.colours import hues
 from corate.pages.page import visible
 from corate.types import F64
@@ -18,6 +18,8 @@ from corate.types import F64
 __all__ = ["LabelRates", "description", "feature_data", "label_rates"]
 
 _LABELS_LISTED = 40
+#: What entries of a record are called for models of graphs.
+_ON_GRAPHS = {"sentences": "graphs", "tokens": "nodes", "nodes": "scores of nodes", "types": "types of edges"}
 _LATTICES = {"full": "all labels of each token", "pruned": "the labels that are likely for each word"}
 #: A heat map with more labels than this is not legible.
 _LABELS_DRAWN = 40
@@ -51,7 +53,12 @@ def description(tagger: Tagger) -> list[tuple[str, str]]:
         for key, value in record.items()
         if isinstance(value, dict) and not any(v is not None for v in value.values())
     }
-    more_rows = ((key, _told(key, value)) for key, value in record.items() if key not in shown.union(unknown, empty))
+    named = {} if tagger.model.graph is None else _ON_GRAPHS
+    more_rows = (
+        (named.get(key, key), _told(key, value))
+        for key, value in record.items()
+        if key not in shown.union(unknown, empty)
+    )
     return [*rows, *more_rows]
 
 
@@ -94,7 +101,7 @@ def feature_data(tagger: Tagger) -> dict[str, Any]:
 
     The label ids are into ``"labels"``: the labels of the model, and then the parts of labels that have weights.
     """
-    weights, parts = tagger.model.weights, tagger.model.parts
+    weights, parts = feature_weights(tagger.model), tagger.model.parts
     columns = [*tagger.labels, *([] if parts is None else parts.names.to_list())]
     most = min(_MOST, max(_LEAST, _FEATURES // (2 * max(len(columns), 1))))
     places = _extremes_by_label(weights.labels, weights.scores, most)
@@ -103,7 +110,7 @@ def feature_data(tagger: Tagger) -> dict[str, Any]:
         "labels": [visible(name) for name in columns],
         "hues": [*hues(tagger.labels), *[-1] * (len(columns) - len(tagger.labels))],
         "most": most,
-        "name": [visible(name) for name in tagger.vocabulary.names(features.tolist())],
+        "name": [visible(name) for name in feature_names(tagger.vocabulary, features.tolist())],
         "label": weights.labels[places].tolist(),
         "weight": [round(weight, 4) for weight in weights.scores[places].tolist()],
     }

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 #: The newest version that can be read. A model is written in the oldest version that can hold it.
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]

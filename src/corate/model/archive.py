@@ -31,6 +31,7 @@ from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
 from corate.model import crfsuite
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
+from corate.model.graph_scores import EdgeTable, GraphScores
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows, offsets_of
 
@@ -41,7 +42,7 @@ Tensors = dict[str, NDArray[Any]]
 #: Entries of a record that every model has, and those that other code uses where a record has them.
 _RECORDED = {"method": str, **dict.fromkeys(("sentences", "tokens", "labels", "features"), int)}
 _KINDS = {
-    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source"), str),
+    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source", "edge_source"), str),
     **dict.fromkeys(("settings", "held_out"), dict),
     "temperature": float | int,
     "updates": int,
@@ -51,15 +52,16 @@ _KINDS = {
 _NOT_STORED = ("seconds",)
 #: All counts of a model together; sums of them fit in 64 bits.
 _LARGEST_SUM = 2.0**62
-#: The members that a header may have, the members of its member ``model``, and the names of tensors.
+#: The members that a header may have, those of its member ``model``, and of the member ``graph`` in it.
 _HEADER = {
     *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
     "joiner",
 }
 _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
-    *("parts", "by_features", "word_pairs"),
+    *("parts", "by_features", "word_pairs", "graph"),
 }
+_GRAPH = {"symmetric", "given"}
 
 _STRINGS, _PAIRS = {"data": "u1", "offsets": "i8"}, {"first": "u4", "second": "u4"}
 _IDS, _SCORES = {"": "i4"}, {"": "f4"}
@@ -68,12 +70,12 @@ _ROWS = {"lengths": "i4", "labels": "i4", "scores": "f4"}
 #: memory. Integers are stored in the smallest unsigned dtype. The members after ``lengths`` are the entries of rows of
 #: these lengths; in memory, ``lengths`` are offsets. A part with the member "" is a single tensor.
 SCHEMA: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("labels", "parts", "attributes", "strings.#", "values.#"), _STRINGS),
+    **dict.fromkeys(("labels", "parts", "attributes", "strings.#", "values.#", "edge_types"), _STRINGS),
     **dict.fromkeys(("lexicon.#.keys", "lexicon.#.classes"), _STRINGS),
     **dict.fromkeys(("lexicon.#.values", "attributes.heads"), _IDS),
     **dict.fromkeys(("prefixes.#", "keys.#"), _PAIRS),
     **dict.fromkeys(("edges", "rows", "weights", "edge_weights", "triples"), _ROWS),
-    **dict.fromkeys(("edges.row", "edges.col", "bias"), _SCORES),
+    **dict.fromkeys(("edges.row", "edges.col", "bias", "vectors", "edges.#.table", "edges.#.weights"), _SCORES),
     "label_parts": {"lengths": "i4", "ids": "i4"},
     "word_pairs": {"first": "i4", "second": "i4", "lengths": "i4", "labels": "i4", "counts": "i8"},
     "counts": {"lengths": "i4", "labels": "i4", "counts": "i8"},
@@ -81,9 +83,12 @@ SCHEMA: dict[str, dict[str, str]] = {
 }
 #: The format version of what older programs do not know: members of a header, and parts. A new one raises
 #: `tensor_file.FORMAT_VERSION`; only files that have it are written in that version.
-_SINCE = {"joiner": 2, "unseen": 2, "parts": 3, "by_features": 3}
+_SINCE = {
+    **{"joiner": 2, "unseen": 2, "parts": 3, "by_features": 3},
+    **dict.fromkeys(("graph", "edge_types", "vectors", "edges.#.table", "edges.#.weights"), 4),
+}
 #: Parts whose strings are distinct.
-_DISTINCT = ("labels", "parts")
+_DISTINCT = ("labels", "parts", "edge_types")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -209,6 +214,7 @@ def _refuse_unknown(tensors: Tensors, header: dict[str, Any]) -> None:
         {name for name in tensors if _NUMBER.sub("#", name) not in _TENSORS}
         | (header.keys() - _HEADER)
         | (header["model"].keys() - _MODEL)
+        | (header["model"].get("graph", {}).keys() - _GRAPH)
     )
     if unknown:
         raise ModelError(
@@ -349,6 +355,9 @@ def _get_pairs(tensors: Tensors, part: str) -> NDArray[np.uint64]:
 
 
 def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half: bool) -> None:
+    if model.graph is not None:
+        _put_graph_model(tensors, header, model, model.graph, half)
+        return
     edges, parts, pairs = model.edges, model.parts, model.word_pairs
     header["model"] = {
         "rungs": list(model.levels),
@@ -383,6 +392,8 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
 
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
     about = header["model"]
+    if "graph" in about:
+        return _get_graph_model(tensors, header)
     edges = SparseRows(*_get(tensors, "edges"))
     ((row,), (col,), (bias,)) = (_get(tensors, part) for part in ("edges.row", "edges.col", "bias"))
     if len(edges) != len(row) or len(row) != len(col) or int(edges.labels.max(initial=0)) >= max(1, len(row)):
@@ -414,6 +425,37 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
 def _unseen_rule(rule: dict[str, Any]) -> UnseenRule:
     k = tuple(float(value) for value in rule["k"])
     return UnseenRule(k, float(rule["scale"]), float(rule["shift"]), float(rule["threshold"]), int(rule["cap"]))
+
+
+def _put_graph_model(
+    tensors: Tensors, header: dict[str, Any], model: ChainModel, graph: GraphScores, half: bool
+) -> None:
+    symmetric = [own.symmetric for own in graph.edges]
+    header["model"] = {"graph": {"symmetric": symmetric, "given": graph.given}}
+    _put_strings(tensors, "labels", model.labels)
+    _put_strings(tensors, "edge_types", StringTable.intern([own.type for own in graph.edges])[0])
+    _put(tensors, "weights", *model.weights.arrays(), half=half)
+    _put(tensors, "vectors", graph.vectors.ravel(), half=half)
+    _put(tensors, "bias", model.bias)
+    for i, own in enumerate(graph.edges):
+        _put(tensors, f"edges.{i}.table", own.table.ravel(), half=half)
+        _put(tensors, f"edges.{i}.weights", own.weights.ravel(), half=half)
+
+
+def _get_graph_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
+    about, labels = header["model"]["graph"], _get_strings(tensors, "labels")
+    k, given, symmetric = len(labels), about["given"], about["symmetric"]
+    if not k or header["order"] != 1 or "counts" in header:
+        raise _misfit("labels and edges")
+    types, edges = _get_strings(tensors, "edge_types").to_list(), []
+    if len(symmetric) != len(types) or not all(type(flag) is bool for flag in [given, *symmetric]):
+        raise _misfit("types of edges")
+    for i, (name, tied) in enumerate(zip(types, symmetric, strict=True)):
+        ((table,), (weights,)) = (_get(tensors, f"edges.{i}.{member}") for member in ("table", "weights"))
+        edges.append(EdgeTable(name, tied, table.reshape(k, k), weights.reshape(-1, k, k)))
+    ((vectors,), (bias,)) = (_get(tensors, part) for part in ("vectors", "bias"))
+    graph = GraphScores(tuple(edges), vectors.reshape(-1, k), given)
+    return ChainModel.of_graphs(labels, SparseRows(*_get(tensors, "weights")), bias, graph)
 
 
 # -- counts ----------------------------------------------------------------------------------------------------------

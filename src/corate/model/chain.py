@@ -110,17 +110,22 @@ class ChainModel:
         """Raise ModelError if the parts of a model of graphs do not fit together."""
         graph, k = self.graph, len(self.labels)
         assert graph is not None
-        tables = [own.table for own in graph.edges]
+        weights, tables = self.weights, [own.table for own in graph.edges]
+        places = weights.owners * k + weights.labels
         fits = (
-            len(self.weights) == int(vocabulary.bases[-1])
+            k > 0
+            and len(weights) == int(vocabulary.bases[-1])
             and self.bias.shape == (k,)
-            and int(self.weights.labels.max(initial=0)) < max(k, 1)
-            and all(table.shape == (k, k) for table in tables)
+            and graph.vectors.shape[1:] == (k,)
+            and (not graph.given or (len(weights), len(graph.vectors)) == (0, k))
+            and int(weights.labels.max(initial=0)) < k
+            and bool((places[1:] > places[:-1]).all())
+            and all(own.table.shape == own.weights.shape[1:] == (k, k) for own in graph.edges)
             and len({own.type for own in graph.edges}) == len(tables)
         )
         if not fits:
             raise ModelError("the model's labels, features and edges do not fit together; train it again")
-        finite = (self.bias, self.weights.scores, graph.vectors, *tables, *(own.weights for own in graph.edges))
+        finite = (self.bias, weights.scores, graph.vectors, *tables, *(own.weights for own in graph.edges))
         if not all(np.isfinite(values).all() for values in finite):
             raise ModelError("the model has scores that are not finite; train it again")
 
@@ -137,7 +142,14 @@ class ChainModel:
         weights = np.zeros((features.n_names + width + 1, k))
         weights[self.weights.owners, self.weights.labels] = self.weights.scores
         weights[features.n_names :] = np.concatenate([self.graph.vectors.reshape(width, k), self.bias[None]])
-        return features.model(k).scores(weights.ravel(), True, threads).astype(np.float64)
+        scores = features.model(k).scores(weights.ravel(), True, threads).astype(np.float64)
+        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+        if len(wrong):
+            raise DataError(
+                f"the scores of node {int(wrong[0])} are too large for 32 bits",
+                "give its features and vectors in the units of the training data",
+            )
+        return scores
 
     @property
     def locally_normalised(self) -> bool:

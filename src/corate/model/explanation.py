@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from corate.model.chain import ChainModel
     from corate.model.inputs import Inputs, TokenFeatures
 
-__all__ = ["Contribution", "Explanation", "Question", "explain"]
+__all__ = ["Contribution", "Explanation", "Question", "asked_labels", "explain"]
 
 Int64 = NDArray[np.int64]
 
 #: What a contribution comes from: a feature, the counted row of the word, the bias of the labels, the edges to the
-#: neighbouring tokens, or changes elsewhere in the sentence.
-Source = Literal["feature", "counts", "bias", "edges", "elsewhere"]
+#: neighbouring tokens, or changes elsewhere in the sentence. In graphs also: log-probabilities given for a node.
+Source = Literal["feature", "counts", "bias", "edges", "elsewhere", "given"]
 _SOURCES: tuple[Source, ...] = ("feature", "counts", "bias", "edges", "elsewhere")
 _NAMES = {"bias": "the labels themselves", "edges": "the labels before and after", "elsewhere": "the other tokens"}
 
@@ -51,7 +51,7 @@ class Explanation:
 
     ``difference`` is that of the scores, so it is the logarithm of the ratio of the labellings' probabilities. If no
     other label is possible, ``against`` is None and there are no contributions. ``others`` is the number of smaller
-    contributions that were left out.
+    contributions that were left out. ``unit`` is what is explained: ``"token"`` or ``"node"``.
     """
 
     position: int
@@ -62,11 +62,13 @@ class Explanation:
     labels: list[str] = field(repr=False)
     labels_against: list[str] = field(repr=False)
     others: int = 0
+    unit: str = field(default="token", repr=False)
 
     def __str__(self) -> str:
         if self.against is None:
-            return f"token {self.position}: {self.label}; the model knows no other label for this word"
-        head = f"token {self.position}: {self.label} and not {self.against}, difference {self.difference:+.3f}"
+            what = "word" if self.unit == "token" else self.unit
+            return f"{self.unit} {self.position}: {self.label}; the model knows no other label for this {what}"
+        head = f"{self.unit} {self.position}: {self.label} and not {self.against}, difference {self.difference:+.3f}"
         return "\n".join([head, *(f"{c.score:+10.3f}  {c.source:<9}  {c.name}" for c in self.contributions)])
 
 
@@ -94,7 +96,7 @@ def explain(
     names = set(model.labels.to_list())
     for i, question in enumerate(questions):
         candidates = _candidates(lattice, question)
-        missing = _asked(question, names) - candidates
+        missing = asked_labels(question, names) - candidates
         if missing:
             wider[i] = candidates | missing
         else:
@@ -122,7 +124,7 @@ def _candidates(lattice: Lattice, question: Question) -> set[str]:
     return {lattice.names[y] for y in lattice.labels[lattice.offsets[token] : lattice.offsets[token + 1]].tolist()}
 
 
-def _asked(question: Question, names: set[str]) -> set[str]:
+def asked_labels(question: Question, names: set[str]) -> set[str]:
     """The labels that a question names; raises DataError if the model does not have them."""
     asked = [name for name in (question.label, question.against) if name is not None]
     for name in asked:

@@ -24,6 +24,7 @@ from corate.inference.fields import FieldPlan, FieldResult
 from corate.inference.trees import NOTHING, Distribution
 from corate.model.constraints import Constraints
 from corate.model.graph_scores import GraphField
+from corate.rows import owners_of
 from corate.types import F64
 
 __all__ = ["GraphLattice", "Inference", "within"]
@@ -126,7 +127,7 @@ class GraphLattice:
     def tag(self, decode: str | None = None) -> list[list[str]]:
         """The labels of each graph: the ``"best"`` labelling, or ``"posterior"``: the most probable of each node.
 
-        By default, the best labelling of forests, and the most probable labels where there are loops.
+        By default, the best labelling of graphs without loops, and the most probable labels of those with loops.
         """
         ids = self.label_ids(decode).tolist()
         return self._by_graph([self.names[y] for y in ids])
@@ -135,9 +136,22 @@ class GraphLattice:
         """The ids of the labels that `tag` returns."""
         if decode not in (None, "best", "posterior"):
             raise ConfigError(f"decode must be 'best' or 'posterior', not {decode!r}", option="decode")
-        decode = decode or ("best" if self.is_forest else "posterior")
-        labels = self.best()[0] if decode == "best" else self.label_marginals().argmax(axis=1)
-        return labels.astype(np.int32)
+        if decode == "best" or (decode is None and self.is_forest):
+            return self.best()[0]
+        labels = self.label_marginals().argmax(axis=1).astype(np.int32)
+        return labels if decode else self._with_best_of_forests(labels)
+
+    def _with_best_of_forests(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Labels with the best labelling in place of those of graphs without loops."""
+        field, plan = self.field, self.plan
+        graph = owners_of(field.offsets)
+        looped = np.bincount(graph, ~plan.is_tree[plan.component], minlength=1) > 0
+        free = ~looped[graph]
+        nodes, edges = np.flatnonzero(free), np.flatnonzero(free[field.ends[:, 0]])
+        ends = (np.cumsum(free) - 1)[field.ends[edges]]
+        forest = FieldPlan(len(nodes), field.nodes.shape[1], ends)
+        labels[nodes] = forest.best(field.nodes[nodes], field.kinds[edges], field.tables, threads=self.threads)[0]
+        return labels
 
     def _by_graph(self, values: Sequence[str]) -> list[list[str]]:
         return [list(values[a:b]) for a, b in pairwise(self.field.offsets.tolist())]
@@ -211,6 +225,7 @@ class GraphLattice:
 
     def confidence(self) -> list[float]:
         """The probability of each graph's best labelling."""
+        self._exact("the confidence")
         labels, log_z = self.best()[0], self.log_z().tolist()
         graphs = pairwise(self.field.offsets.tolist())
         scores = [self.field.graph(g).score(labels[a:b]) for g, (a, b) in enumerate(graphs)]

@@ -84,6 +84,12 @@ class NodeFeatures:
     n_names: int
     vectors: F32 | None = None
 
+    @classmethod
+    def given(cls, log_probs: F64) -> NodeFeatures:
+        """Log-probabilities of labels as the only features of nodes."""
+        nothing = (np.zeros(len(log_probs) + 1, np.int64), np.zeros(0, np.int32))
+        return cls(nothing, None, 0, log_probs.astype(np.float32))
+
     def take(self, nodes: NDArray[np.int64]) -> NodeFeatures:
         """The features of some nodes."""
         offsets, places = take_rows(self.rows[0], nodes)
@@ -114,7 +120,7 @@ class GraphScores:
     Attributes:
         edges: the scores of each type of edges.
         vectors: the weights of the columns of ``Corpus.vectors``, ``(d, labels)``.
-        given: whether nodes score their ``Corpus.node_log_probs``, and not their features.
+        given: whether the columns are those of ``Corpus.node_log_probs``, which nodes have in place of other features.
     """
 
     edges: tuple[EdgeTable, ...]
@@ -165,7 +171,7 @@ class GraphField:
         for edges, own in zip(sets, scores, strict=True):
             m = len(edges.left)
             ends.append(edges.ends(offsets))
-            one = len(own) == 1 and edges.attributes is None
+            one = len(own) == 1
             kinds.append(np.full(m, table, np.int32) if one else np.arange(table, table + m, dtype=np.int32))
             types.append((edges.type, edge, edge + m))
             edge, table = edge + m, table + len(own)

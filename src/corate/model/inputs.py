@@ -118,7 +118,7 @@ class Inputs:
             refuse_too_large_values(corpus)
         else:
             attributes = self.bins.apply(attributes)
-        known = self.names.match(attributes.names.data, attributes.names.offsets)
+        known = self.names.match((attributes.names.data, attributes.names.offsets))
         ready = attributes.offsets, known[attributes.ids], attributes.values
         return column_arrays(corpus, self.vocabulary.columns), corpus.offsets, ready
 

@@ -15,7 +15,16 @@ from corate.spans import parse
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
-__all__ = ["LabelledText", "Part", "labelled_text", "tagger_html", "tagger_text"]
+__all__ = [
+    "LabelledText",
+    "Part",
+    "edge_texts",
+    "labelled_text",
+    "node_text",
+    "tagger_html",
+    "tagger_text",
+    "trained_on",
+]
 
 _LABELS_SHOWN = 40
 
@@ -75,15 +84,52 @@ def tagger_text(tagger: Tagger) -> str:
     """A tagger in a line."""
     words = f"{counted(len(tagger.words), 'word')}, " if len(tagger.words) else ""
     sentences = tagger.record["sentences"]  # 0 if the file did not say
-    trained = (
-        f"trained on {counted(sentences, 'sentence')}" if sentences else counted(tagger.record["features"], "feature")
-    )
-    return f"Tagger({tagger.method}, {counted(len(tagger.labels), 'label')}, {words}{trained})"
+    trained = f"trained on {trained_on(tagger)}" if sentences else counted(tagger.record["features"], "feature")
+    types = tagger.model.graph.edges if tagger.model.graph is not None else ()
+    edges = f"{counted(len(types), 'edge type')}, " if types else ""
+    return f"Tagger({tagger.method}, {counted(len(tagger.labels), 'label')}, {words}{edges}{trained})"
+
+
+def trained_on(tagger: Tagger) -> str:
+    """How many sentences, or graphs and nodes, a tagger was trained on."""
+    sentences, tokens = tagger.record["sentences"], tagger.record["tokens"]
+    if tagger.model.graph is None:
+        return counted(sentences, "sentence")
+    return f"{counted(sentences, 'graph')} with {counted(tokens, 'node')}"
+
+
+def edge_texts(tagger: Tagger) -> list[str]:
+    """The types of edges of a model of graphs, with what it knows of each."""
+    edges, found = () if tagger.model.graph is None else tagger.model.graph.edges, []
+    exponents, polish = tagger.record.get("exponents"), tagger.record.get("polish")
+    when = " before polish" if isinstance(polish, dict) and polish.get("iterations") else ""
+    for own in edges:
+        exponent = exponents.get(own.type) if isinstance(exponents, dict) else None
+        facts = [
+            *(["symmetric"] if own.symmetric else []),
+            *([counted(len(own.weights), "feature")] if len(own.weights) else []),
+            *([f"exponent {exponent:.4g}{when}"] if isinstance(exponent, float | int) else []),
+        ]
+        found.append(f"{own.type} ({', '.join(facts)})" if facts else own.type)
+    return found
+
+
+def node_text(tagger: Tagger) -> str:
+    """What a model of graphs scores nodes by; empty for models of sentences."""
+    graph = tagger.model.graph
+    if graph is None:
+        return ""
+    if graph.given:
+        return "log-probabilities of labels that another model gives (node_log_probs)"
+    features, columns = len(tagger.model.weights), len(graph.vectors)
+    parts = [counted(features, "feature")] if features or not columns else []
+    return " and ".join([*parts, *([counted(columns, "column") + " of vectors"] if columns else [])])
 
 
 def tagger_html(tagger: Tagger) -> str:
     """A tagger for a notebook: the line, its labels and its templates."""
     more = f" and {len(tagger.labels) - _LABELS_SHOWN} more" if len(tagger.labels) > _LABELS_SHOWN else ""
     facts = [("labels", " ".join(tagger.labels[:_LABELS_SHOWN]) + more), ("columns", " ".join(tagger.columns))]
-    facts.append(("templates", ", ".join(tagger.features)))
+    facts += [("templates", ", ".join(tagger.features)), ("nodes", node_text(tagger))]
+    facts.append(("edges", "; ".join(edge_texts(tagger)[:_LABELS_SHOWN])))
     return tables_html([Table([fact for fact in facts if fact[1]])], tagger_text(tagger))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["Questions", "TextOptions", "tagged_blocks"]
 
 _HEAD_BYTES = 1 << 16
+#: The options with which any text is read.
+_READ = ("format", "columns", "separator", "comment", "max_sentence")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class TextOptions:
     separator: str | None = None
     comment: str | None = None
     label: str | None = None
+    edges: str | None = None
     label_names: Sequence[str] | None = None
     max_sentence: int = MOST_TOKENS
     threads: int = 1
@@ -67,7 +70,8 @@ class TextOptions:
     @property
     def by_rows(self) -> bool:
         """Whether the text is tagged row by row, and written as columns."""
-        return self.to == "columns" and (self.format == "columns" or format_of(self.format).words is not None)
+        rows = self.format == "columns" or format_of(self.format).words is not None
+        return self.to == "columns" and rows and not self.edges
 
     def check(self, asked: Questions) -> None:
         """Raise ConfigError for options that the formats have no place for."""
@@ -85,7 +89,7 @@ class TextOptions:
         if written is not None and not self.by_rows:
             raise ConfigError(
                 f"this option is for columns and plain text, written as columns, not for {self.format} written as "
-                f"{self.to}; omit it, or give the text as columns",
+                f"{self.to}{' with edges' if self.edges else ''}; omit it, or give the text as columns",
                 option=written,
             )
         if asked and self.to == "conllu":
@@ -141,11 +145,13 @@ def tagged_blocks(
     not suit the text or its format, and DataError, which names the text and the line, for text that cannot be tagged.
     """
     blocks, first = _first_lines(blocks, interactive=interactive)
-    text = text.resolved(first)
+    text = replace(text, edges=text.edges or tagger.edge_source).resolved(first)
     text.check(asked)
     blocks = limited(blocks, text.name, text.format, text.max_sentence, text.comment)
     if text.format == text.to == "conllu":
-        return _answered(_numbered(cut_at_blank_lines(blocks)), _conllu_answer(tagger, text), text)
+        within = "skip:" not in (text.edges or "")  # sentences; equal values may be joined within documents
+        whole = cut_at_blank_lines(blocks) if within else iter([b"".join(blocks)])
+        return _answered(_numbered(whole), _conllu_answer(tagger, text), text)
     if text.by_rows:
         pieces, rows = _rows(tagger, blocks, text)
         return _answered(pieces, _row_answer(tagger, rows, asked, text), text)
@@ -170,7 +176,8 @@ def _answered(pieces: Iterable[_Piece], answer: Callable[[_Piece], bytes], text:
 
 def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[_Piece], bytes]:
     """The function that replaces the labels of a piece of CoNLL-U."""
-    return lambda piece: tagger.tag_conllu(piece.text, label=text.label, first_line=piece.line, threads=text.threads)[0]
+    options: dict[str, Any] = {"label": text.label, "edges": text.edges, "threads": text.threads}
+    return lambda piece: tagger.tag_conllu(piece.text, first_line=piece.line, **options)[0]
 
 
 def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[Iterator[bytes], bytes]:
@@ -237,18 +244,14 @@ def _tagged_whole(
     written = format_of(text.to)
     if written.unwritable is not None:
         check_labels(tagger.labels, written.unwritable, text.to)
-    corpus = formats.read(
-        NamedBytes(data, text.name),
-        format=text.format,
-        columns=text.columns,
-        separator=text.separator,
-        comment=text.comment,
-        labelled=False,
-        layout=tagger.layout,
-        label=text.label if text.format == "jsonl" else None,
-        max_sentence=text.max_sentence,
-    )
+    options: dict[str, Any] = {name: getattr(text, name) for name in _READ}
+    options |= {"labelled": False, "layout": tagger.layout, "label": text.label if text.format == "jsonl" else None}
+    corpus = formats.read(NamedBytes(data, text.name), **options, edges=text.edges or None)
     labels, scores = _tag_corpus(tagger, corpus, asked, text.threads, spans="scores" in written.takes)
+    sentences = formats.read(NamedBytes(data, text.name), **options) if text.edges and scores is None else corpus
+    if len(sentences) != len(corpus):  # the graphs are documents
+        flat = [label for own in labels for label in own]
+        labels, corpus = [flat[a:b] for a, b in pairwise(sentences.offsets.tolist())], sentences
     label = text.label or (tagger.label_source if text.to == "conllu" else "") or None
     out = io.BytesIO()
     formats.write(corpus, out, format=text.to, labels=labels, label=label, label_names=text.label_names, scores=scores)

@@ -35,12 +35,12 @@ from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
 from corate.model.graph_lattice import MEMORY, GraphLattice, Inference, within
-from corate.model.graph_scores import GraphField, NodeClassifier, check_graphs, given_scores
+from corate.model.graph_scores import GraphField, NodeClassifier, NodeFeatures, check_graphs, given_scores
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
 from corate.model.shrinking import shrunk
-from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
+from corate.model.weights import FeatureWeight, LabelPair, extremes, feature_names, feature_weights, rate_scale
 from corate.types import Csr, Offsets
 
 if TYPE_CHECKING:
@@ -151,6 +151,11 @@ class Tagger(Answers, FrameTagging):
     def label_source(self) -> str:
         """Where the labels were in CoNLL-U training data, such as ``"upos"``; empty for other formats."""
         return str(self.record.get("label_source", ""))
+
+    @property
+    def edge_source(self) -> str:
+        """What the edges of the training data were, such as ``"tree"``; empty for sentences and for other edges."""
+        return str(self.record.get("edge_source", ""))
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -287,6 +292,7 @@ class Tagger(Answers, FrameTagging):
         >>> tagger.tag_text(b"the\ndog\n")
         (b'the\tDET\ndog\tNOUN\n', 2)
         """
+        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         self._check_reads_text(data)
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
@@ -314,14 +320,22 @@ class Tagger(Answers, FrameTagging):
             ) from None
 
     def tag_conllu(
-        self, data: bytes, *, label: str | None = None, threads: int = 1, first_line: int = 1
+        self,
+        data: bytes,
+        *,
+        label: str | None = None,
+        edges: str | None = None,
+        threads: int = 1,
+        first_line: int = 1,
     ) -> tuple[bytes, int]:
         r"""Label CoNLL-U text, and return it with the labels of its tokens replaced, and the number of tokens.
 
         Args:
             data: the text, as UTF-8 bytes. All bytes except the labels stay as they are.
-            label: where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"`` or a key of MISC. By
-                default, where they were in the training data, else ``"upos"``.
+            label: where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"``, a key of FEATS
+                such as ``"feats:Case"``, or a key of MISC. By default, where they were in the training data, else
+                ``"upos"``.
+            edges: the edges of the text, as for :func:`corate.read`. By default, those of the training data.
             threads: the number of threads. The result does not depend on it.
             first_line: the number of the first line, for error messages.
 
@@ -335,19 +349,25 @@ class Tagger(Answers, FrameTagging):
         self._check_reads_text(data)
         place = conllu.label_place(label or self.label_source or None)
         word = word_of(self.layout)
-        positions = [conllu.position(name, word) for name in self.vocabulary.columns]
-        texts = place.texts(self.labels)
+        positions, written = conllu.positions_of(self.vocabulary.columns, word), place.written(self.labels)
+        threads, edges = check_threads(threads), edges or self.edge_source
+        if not edges:
+            self._refuse_graphs("text without edges", f"{Argument('edges', 'tree')}, or other edges")
         try:
-            return self._engine.tag_conllu(
-                data, positions, list(place.columns), texts, place.key, check_threads(threads), first_line
-            )
+            if positions is not None and not edges:
+                return self._engine.tag_conllu(data, positions, *written, threads, first_line)
+            layout = tuple(name for name in self.layout if name in (word, *self.vocabulary.columns))
+            corpus = conllu.read_tokens(data, layout, edges, first_line)
+            if corpus is None:
+                return data, 0
+            ids = self.tag_corpus(corpus, threads=threads).ids
+            return _native.label_conllu(data, ids, *written, first_line), len(ids)
         except RuntimeError as error:
             line, _ = error.args
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
             raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
-        self._refuse_graphs("tagging text", "corate.read with edges, and tag_corpus")
         if not isinstance(data, bytes):
             raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
@@ -442,9 +462,10 @@ class Tagger(Answers, FrameTagging):
             if corpus.node_log_probs is None and self.classifier is not None:
                 scores = self.classifier.with_scores(corpus, self.labels)
                 corpus = replace(corpus, node_log_probs=scores, labels=None)
-            nodes = given_scores(corpus, self.labels)
+            features = NodeFeatures.given(given_scores(corpus, self.labels))
         else:
-            nodes = self.model.node_scores(self._inputs.node_features(corpus), threads)
+            features = self._inputs.node_features(corpus)
+        nodes = self.model.node_scores(features, threads)
         if constraints is not None:
             words = None if corpus.word is None else corpus.word.values()
             nodes = within(nodes, corpus.offsets, words, self.labels, constraints)
@@ -494,9 +515,9 @@ class Tagger(Answers, FrameTagging):
         raise DataError(f"the model has no edges of the type {type!r}; its types are {[own.type for own in known]}")
 
     def explain(
-        self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
+        self, tokens: Sentence | Corpus, position: int, label: str | None = None, against: str | None = None
     ) -> Explanation:
-        """Explain why a token has one label and not another one.
+        """Explain why a token, or a node of a graph, has one label and not another one.
 
         The best labelling with ``label`` is compared with the best labelling with ``against``. The result has their
         ``difference``, the logarithm of the ratio of their probabilities, and a list of ``contributions``, which sum
@@ -509,6 +530,13 @@ class Tagger(Answers, FrameTagging):
             label: the label to explain. By default, the best label.
             against: the label to compare with. By default, the second best label.
 
+        A tagger of graphs takes a corpus with one graph and the index of a node. The contributions are those of its
+        features (``vector[3]`` is column 3 of its vector), of each of its edges, with the label of the node at the
+        other end, and of changes at the other nodes. Where inference is exact, the two labellings are the best. In
+        components that are answered by messages, they are the best that messages find, and the contributions sum to
+        the difference of these. There, the default label is the most probable one of the node, which need not be in
+        the best labelling.
+
         Raises DataError if there is no such token or label.
 
         >>> import corate
@@ -519,7 +547,8 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import Question, explain
 
-        self._refuse_graphs("this explanation", "edge_rates, edge_marginals and strongest")
+        if self.model.graph is not None:
+            return self.explanations(self._single(tokens), [Question(0, position, label, against)])[0]
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
@@ -537,6 +566,10 @@ class Tagger(Answers, FrameTagging):
         """
         from corate.model.explanation import explain
 
+        if self.model.graph is not None:
+            from corate.model.graph_explanation import explain_nodes
+
+            return explain_nodes(self.model, self._inputs, self.graph_lattice, corpus, questions, most)
         return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
@@ -554,7 +587,10 @@ class Tagger(Answers, FrameTagging):
         >>> attract, avoid = tagger.rates(1)
         >>> attract[0].left, attract[0].right, attract[0].weight > 0 > avoid[0].weight
         ('DET', 'NOUN', True)
+
+        Raises ModelError for a model of graphs: :meth:`edge_rates` has the rates of each type of edges.
         """
+        self._refuse_graphs("rates", "edge_rates, which has the rates of a type of edges")
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
         origin = edges.owners
@@ -579,7 +615,7 @@ class Tagger(Answers, FrameTagging):
 
         An item has the attributes ``feature``, ``label`` and ``weight``. In models with weights for parts of labels,
         ``label`` may be a part, such as ``Case=Gen``. The counted scores of words are not weights of features, and are
-        not listed.
+        not listed. In models of graphs, the feature ``vector[3]`` is column 3 of the vectors of nodes.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
@@ -587,11 +623,12 @@ class Tagger(Answers, FrameTagging):
         >>> favoured[0].feature, favoured[0].label
         ('word[0]=the', 'DET')
         """
-        weights, parts = self.model.weights, self.model.parts
+        weights, parts = feature_weights(self.model), self.model.parts
         columns = [*self.labels, *([] if parts is None else parts.names.to_list())]
 
         def named(places: NDArray[np.int64]) -> list[FeatureWeight]:
-            features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+            rows = np.searchsorted(weights.offsets, places, side="right") - 1
+            features = feature_names(self.vocabulary, rows.tolist())
             labels = [columns[column] for column in weights.labels[places].tolist()]
             return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
 
@@ -654,7 +691,8 @@ class Tagger(Answers, FrameTagging):
     ) -> int:
         """Write the model file and return its size in bytes.
 
-        The file is written under a temporary name and then renamed.
+        The file is written under a temporary name and then renamed. A classifier of nodes is not saved, with a warning:
+        the loaded model takes the log-probabilities that it gives.
 
         Args:
             path: the path of the file.
@@ -687,6 +725,7 @@ class Tagger(Answers, FrameTagging):
             raise ConfigError(
                 f"{Argument('bias')} is for CRFsuite files", "a corate file stores the weights of labels", option="bias"
             )
+        self._warn_of_classifier()
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
@@ -694,6 +733,7 @@ class Tagger(Answers, FrameTagging):
         from corate.model.archive import from_bytes, to_bytes
 
         check_picklable(self.function)
+        self._warn_of_classifier()
         return from_bytes, (to_bytes(self), self.function)
 
     def __copy__(self) -> Tagger:
@@ -702,7 +742,15 @@ class Tagger(Answers, FrameTagging):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tagger:
         from corate.model.archive import from_bytes, to_bytes
 
-        return from_bytes(to_bytes(self), self.function)
+        return replace(from_bytes(to_bytes(self), self.function), classifier=self.classifier)
+
+    def _warn_of_classifier(self) -> None:
+        if self.classifier is not None:
+            warnings.warn(
+                "the classifier of nodes is not saved with the model; save it apart, and give the loaded model its "
+                "log-probabilities with Corpus.from_graphs(..., node_log_probs=)",
+                stacklevel=3,
+            )
 
 
 def _use_shrunk(old: str) -> None:

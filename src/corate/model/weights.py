@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FeatureWeight", "LabelPair", "extremes", "rate_scale"]
+from corate.rows import SparseRows, offsets_of
+
+if TYPE_CHECKING:
+    from corate.features.vocabulary import Vocabulary
+    from corate.model.chain import ChainModel
+
+__all__ = ["FeatureWeight", "LabelPair", "extremes", "feature_names", "feature_weights", "rate_scale"]
 
 
 class LabelPair(NamedTuple):
@@ -30,6 +36,23 @@ class FeatureWeight(NamedTuple):
     feature: str
     label: str
     weight: float
+
+
+def feature_weights(model: ChainModel) -> SparseRows:
+    """The weights of all features: of named ones and, in models of graphs, then of the columns of vectors."""
+    graph, weights = model.graph, model.weights
+    if graph is None or graph.given or not len(graph.vectors):
+        return weights
+    d, k = graph.vectors.shape
+    labels = np.tile(np.arange(k, dtype=np.int32), d)
+    return SparseRows.joined([weights, SparseRows(offsets_of(np.full(d, k)), labels, graph.vectors.ravel())])
+
+
+def feature_names(vocabulary: Vocabulary, features: list[int]) -> list[str]:
+    """The names of some features; ``vector[i]`` is column i of the vectors."""
+    n = int(vocabulary.bases[-1])
+    named = iter(vocabulary.names([feature for feature in features if feature < n]))
+    return [next(named) if feature < n else f"vector[{feature - n}]" for feature in features]
 
 
 def extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

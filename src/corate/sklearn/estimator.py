@@ -24,7 +24,7 @@ from corate.features.word_classes import RawText
 from corate.model.tagger import Tagger
 from corate.sklearn.inputs import read_labels, read_like, read_sentences
 from corate.spans import are_spans
-from corate.training.methods import METHODS, OPTIONS, Method, resolve_method
+from corate.training.methods import FORMER, METHODS, OPTIONS, Method, renamed, resolve_method, warn_renamed
 from corate.training.train import train, update
 
 __all__ = ["LabelLists", "SequenceTagger"]
@@ -148,6 +148,7 @@ class SequenceTagger(BaseEstimator):
         self.method, self.features, self.raw, self.raw_classes = method, features, raw, raw_classes
         self.columns, self.init, self.calibrate, self.constrain = columns, init, calibrate, constrain
         self.threads, self.seed, self.scoring, self.expert = threads, seed, scoring, expert
+        options = renamed(options, stacklevel=3)
         unknown = options.keys() - OPTIONS.keys() | options.keys() & {"sentence_weights"}
         if unknown:
             raise TypeError(f"SequenceTagger got an unexpected keyword argument {min(unknown)!r}")
@@ -320,13 +321,15 @@ class SequenceTagger(BaseEstimator):
 
     def set_params(self, **params: Any) -> SequenceTagger:
         """Set parameters; returns the estimator."""
+        params = renamed(params, stacklevel=3)
         for name in [name for name in params if name in OPTIONS and OPTIONS[name].expert]:
             setattr(self, name, params.pop(name))
         super().set_params(**params)
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle; before version 0.3, expert options were attributes."""
+        """Restore a pickle; before version 0.3, expert options were attributes, and some had other names."""
+        state = {FORMER.get(name, name): value for name, value in state.items()}
         old = {name: value for name, value in state.items() if name in OPTIONS and OPTIONS[name].expert}
         expert = {name: value for name, value in old.items() if value is not None}
         kept = {name: value for name, value in state.items() if name not in old}
@@ -367,11 +370,27 @@ class _ExpertAttribute:
         estimator.expert = {**(estimator.expert or {}), self.name: value}
 
 
+class _FormerAttribute:
+    """An option by its former name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: SequenceTagger | None, owner: type | None = None) -> Any:
+        return self if estimator is None else getattr(estimator, FORMER[self.name])
+
+    def __set__(self, estimator: SequenceTagger, value: Any) -> None:
+        warn_renamed(self.name, 3)
+        setattr(estimator, FORMER[self.name], value)
+
+
 def _with_options(estimator: type[SequenceTagger]) -> None:
     """Add the options of the methods to the signature and the docstring."""
     for name, option in OPTIONS.items():
         if option.expert:
             setattr(estimator, name, _ExpertAttribute(name))
+    for name in FORMER:
+        setattr(estimator, name, _FormerAttribute(name))
     signature = inspect.signature(estimator.__init__)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in _PARAMETERS]

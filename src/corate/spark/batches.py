@@ -59,7 +59,7 @@ def read_batch(batch: Any, columns: Mapping[str, str], labels: str | None = None
     """The sentences of an Arrow batch. ``columns`` are the names in the corpus, each with the column of the batch.
 
     A row is null if its first column is null. It is bad if another column is null, if a token is null or is not UTF-8,
-    or if the columns differ in length.
+    if a label is empty, or if the columns differ in length.
     """
     names = {**columns, **({} if labels is None else {"label": labels})}
     read = {name: Lists.of(batch.column(source)) for name, source in names.items()}
@@ -75,6 +75,8 @@ def read_batch(batch: Any, columns: Mapping[str, str], labels: str | None = None
         refuse(~lists.present, source, "is null")
         refuse(lists.with_null, source, "has a null; remove it, or replace it with a string")
         refuse(lists.not_utf8(), source, "is not UTF-8; decode it with the right encoding")
+    if labels is not None:
+        refuse(read["label"].with_empty(), labels, "has an empty label; give it a name")
     for source, lists in zip(list(names.values())[1:], others, strict=True):
         refuse(first.lengths != lists.lengths, source, f"and {names[next(iter(names))]} differ in length")
     kept = np.flatnonzero(good)

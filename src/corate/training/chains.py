@@ -95,7 +95,7 @@ class ChainTraining(WeightTraining):
     edge_rows: SparseRows  # the initial weights of edge features
     triples: SparseRows  # the label triples that have a weight, with their initial weights
 
-    STEPS: ClassVar[Mapping[str, float]] = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
+    STEPS: ClassVar[Mapping[str, float]] = {"c2": 3.0, "base_weight": 1.3, "cutoff": 2.0}
 
     @classmethod
     def of(
@@ -114,7 +114,7 @@ class ChainTraining(WeightTraining):
         tokens = start.weighted(method.label_weights, method.sentence_weights)
         if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
-        initial = start.initial_weights(p.temper, p.edge)
+        initial = start.initial_weights(p.base_weight, p.edge)
         order = _chosen_order(method, start, initial)
         layout = layout or WeightLayout.of(method, start, order)
         edges, triples = layout.edges, layout.triples
@@ -152,7 +152,7 @@ class ChainTraining(WeightTraining):
     @cached_property
     def initial(self) -> ChainWeights:
         """The weights that training starts from."""
-        return self.start.initial_weights(self.p.temper, self.p.edge)
+        return self.start.initial_weights(self.p.base_weight, self.p.edge)
 
     @cached_property
     def label_weights(self) -> NDArray[np.float64] | None:
@@ -171,9 +171,9 @@ class ChainTraining(WeightTraining):
         """The arrays of sentences to train on, or to label if ``training`` is false."""
         start, n = self.start, len(tokens.labels)
         candidates = None
-        if not (self.full and start.fresh and self.p.temper == 0):
+        if not (self.full and start.fresh and self.p.base_weight == 0):
             options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
-            candidates = start.candidates(tokens, tables, self.p.temper, **options)
+            candidates = start.candidates(tokens, tables, self.p.base_weight, **options)
         if candidates is None:
             gold, base = tokens.labels, None
         else:
@@ -286,7 +286,7 @@ class ChainTraining(WeightTraining):
             "boundaries": self.method.boundaries,
             "order": model.order,
             **({} if model.parts is None else {"parts": len(model.parts)}),
-            "settings": dict(self.p.numbers),
+            "settings": self.p.settings,
             **({"independent_passes": True} if self.p.independent else {}),
             **({"unexplained": round(self.start.unexplained, 4)} if self.start.base == "pooled" else {}),
             "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
@@ -301,7 +301,7 @@ class ChainTraining(WeightTraining):
             rows.compacted() if len(rows.scores) else SparseRows() for rows in (fitted.extra, fitted.triples)
         )
         nodes = SparseRows(*self.slots.csr, fitted.nodes)
-        found = self.start.model(self.p.temper, nodes, fitted.edges, extra, full=self.full)
+        found = self.start.model(self.p.base_weight, nodes, fitted.edges, extra, full=self.full)
         edges = replace(found.edges, local=self.method.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
@@ -350,39 +350,34 @@ class ChainTraining(WeightTraining):
         if self.method.optimizer == "perceptron":
             pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
             return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
-        return AdaGrad.of(
+        return self.adagrad(
             items.chains,
             self._decay(items, len(sentences)),
             sentences,
             start=self.initial_vector(),
-            rate=p.rate,
             batch=p.batch,
-            threads=self.context.threads,
-            seed=seed,
             averaging=True,
             pieces=items.in_pieces(seed, lambda chains: chains),
             begin=self.initial_vector() if p.independent else None,
         )
 
-    def _decay(self, items: ItemStore, sentences: int) -> F32:
+    def _decay(self, items: ItemStore, sentences: int) -> NDArray[Any]:
         """The share of the prior in one visit: of label pairs, of each edge feature and node feature, of triples."""
         p = self.p
         node, pairs = p.penalty.per_visit(items.visits(len(self.slots))), p.penalty.per_visit([sentences])
         of_edges: Any = []
         if len(self.edge_rows):
             of_edges = p.penalty.per_visit(items.edge_visits(len(self.edge_rows)))
-        if p.temper > 0:
+        if p.base_weight > 0:
             node[-1] = pairs[0] = 0.0  # no prior on the bias: it corrects the base scores
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
-        return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
+        return np.concatenate([pairs, of_edges, node, of_triples])
 
     def _checkpoint(self, items: ItemStore) -> Checkpoint | None:
         parts = None if self.start.parts is None else self.start.parts.names.to_list()
         return self.checkpoint(
             lattice=self.lattice,
             pruned_labels=None if items.pruned_gold is None else _shares(items.pruned_gold),
-            transitions=self.method.transitions,
-            boundaries=self.method.boundaries,
             order=self.order,
             parts=parts,
             data=items.digest(self.initial_vector()),

@@ -216,7 +216,7 @@ class Parameters:
 
     >>> from corate import Standard
     >>> p = Parameters.of(Standard(), {"rate": 0.1})
-    >>> p.c2, p.rate, p.temper
+    >>> p.c2, p.rate, p.base_weight
     (0.5, 0.15, 0)
     """
 
@@ -237,6 +237,11 @@ class Parameters:
     def changed(self, **numbers: float) -> Parameters:
         """The parameters with other numbers."""
         return replace(self, numbers={**self.numbers, **numbers})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The numbers by their names in model files."""
+        return {OPTIONS[name].key: value for name, value in self.numbers.items()}
 
     @property
     def fingerprint(self) -> dict[str, Any]:
@@ -269,7 +274,7 @@ def chain_parameters(
         "c2": PARTS_C2 if parts else POLISH_C2[base],
         "rate": LARGE_RATE if rich and large else rate,
         "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
-        "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
+        "base_weight": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
     }
     independent = base == "pooled" and large and method.passes is None
     if base == "pooled" and words:
@@ -287,8 +292,8 @@ def _pooled(unexplained: float, *, large: bool, independent: bool) -> dict[str, 
     temper = between(CLOSED_TEMPER, POLISH_TEMPERS["pooled"])
     if not large:
         passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
-        return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
-    found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
+        return {"base_weight": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
+    found: dict[str, Any] = {"base_weight": min(LARGE_TEMPER, temper)}
     if independent:
         found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE}
     return found
@@ -301,7 +306,7 @@ def separate_parameters(method: Separate, tokens: int, base: str) -> Parameters:
         "passes": PASSES * times,
         "half_passes": HALF_PASSES * times,
         "pair_passes": PASSES * times,
-        "temper": SEPARATE_TEMPERS[base],
+        "base_weight": SEPARATE_TEMPERS[base],
         "coupling_weight": COUPLING_WEIGHT,
     }
     return _with_base(Parameters.of(method, chosen), base)
@@ -309,7 +314,7 @@ def separate_parameters(method: Separate, tokens: int, base: str) -> Parameters:
 
 def _with_base(parameters: Parameters, base: str) -> Parameters:
     """The parameters; without base scores, their weight is 0 whatever was given."""
-    return parameters.changed(temper=0.0) if base == "none" else parameters
+    return parameters.changed(base_weight=0.0) if base == "none" else parameters
 
 
 def _times(tokens: int) -> int:
@@ -432,12 +437,13 @@ def refuse_unusable_labels(source: Source, method: Method) -> None:
     """Raise DataError, with the place, for an empty label, and for an unknown one if the method needs every label."""
     names = source.names.to_list()
     if "" in names:
-        sentence, token = source.first_token(names.index("")) or (None, "(unknown)")
+        sentence, token = source.first_token(names.index("")) or (None, "of the data")
+        place: dict[str, Any] = {"graph" if source.on_graphs else "sentence": sentence}
         raise DataError(
-            f"the label of token {token} is empty",
+            f"the label of {'node' if source.on_graphs else 'token'} {token} is empty",
             f"give it a name, or None if it is not known; a file can have a name for unknown labels, such as "
             f"{Argument('unknown', '?')}",
-            sentence=sentence,
+            **place,
         )
     if not method.learns_unknown and not source.on_graphs and not source.all_known():
         raise unknown_label_error(*(source.first_token(-1) or (0, 0)), f"the method {method.name!r}")

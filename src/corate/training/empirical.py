@@ -51,7 +51,7 @@ from corate.label_pairs import EdgeScores, LabelPairs
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows
-from corate.training.methods import Empirical, Method, resolve_method
+from corate.training.methods import FORMER, OPTIONS, Empirical, Method, resolve_method
 from corate.training.source import FittedModel, RunContext, Source, TrainingData, filled_rows
 from corate.types import Ids
 
@@ -104,26 +104,26 @@ class EmpiricalTraining:
         context: RunContext | None = None,
     ) -> EmpiricalTraining:
         """Count the corpus of a source."""
-        ladder, context = method.ladder, context or RunContext()
-        if source.word is None and source.attributes is not None and ladder in ("default", "paper"):
-            raise FeatureError(f"the {ladder} back-off needs words, and the data has none; use the back-off 'pooled'")
-        if ladder == "pooled" and not templates and source.attributes is None and source.word is not None:
+        backoff, context = method.backoff, context or RunContext()
+        if source.word is None and source.attributes is not None and backoff in ("default", "paper"):
+            raise FeatureError(f"the {backoff} back-off needs words, and the data has none; use the back-off 'pooled'")
+        if backoff == "pooled" and not templates and source.attributes is None and source.word is not None:
             raise FeatureError("the pooled back-off needs features; choose a preset or give templates")
         if method.pairs == "words" and templates:
             raise FeatureError("the pairs 'words' use no features; leave features out")
         ready = bool(templates) or source.attributes is not None
-        pooled = ready if ladder is None else ladder == "pooled"
+        pooled = ready if backoff is None else backoff == "pooled"
         if not pooled and source.attributes is not None:
             source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
-        presets = BACKOFF_PRESETS[ladder]
+        presets = BACKOFF_PRESETS[backoff]
         counted = source.count(templates if pooled else (), presets, context, held_out)
         return cls(method, source, counted, context, pooled=pooled)
 
     def __init__(
         self, method: Empirical, source: Source, counted: CountedCorpus, context: RunContext, *, pooled: bool
     ) -> None:
-        self.method, self.ladder, self.given = method, method.ladder, given_parameters(method)
+        self.method, self.backoff, self.given = method, method.backoff, given_parameters(method)
         self.source = source
         self.counted, self.context, self.pooled = counted, context, pooled
         self.word, self.n_labels = counted.word, counted.n_labels
@@ -167,7 +167,7 @@ class EmpiricalTraining:
             choices.append(self._choice(preset, found))
         if self.pooled:
             choices.append(self._pool(tuned))
-        return choices[-1:] if self.ladder == "pooled" else choices
+        return choices[-1:] if self.backoff == "pooled" else choices
 
     def _with_word_pairs(self) -> Trial:
         """The paper's back-off with pairs of words, which has nothing to tune."""
@@ -344,7 +344,7 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     if record["ladder"] in PRESETS:
         return backoff_model(counts, PRESETS[record["ladder"]], _parameters(settings), word, all_labels)
     if record["ladder"] != "pooled":
-        raise ModelError(f"the model was trained with an unknown ladder {record['ladder']!r}; train it again")
+        raise ModelError(f"the model was trained with an unknown back-off {record['ladder']!r}; train it again")
     _, names = experts(counts.vocabulary)
     weights = np.array([settings["weights"].get(name, 0.0) for name in names])
     if not (np.abs([*weights, settings["ladder_weight"]]) < _LARGEST_POOL_WEIGHT).all():
@@ -359,13 +359,14 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
 
 def given_parameters(method: Method) -> dict[str, Any]:
     """The parameters of a back-off that are given as options."""
-    given = method.given()
+    given = {OPTIONS[name].key: value for name, value in method.given().items()}
     return {f.name: given[f.name] for f in fields(BackoffParameters) if given[f.name] is not None}
 
 
 def _parameters(settings: dict[str, Any]) -> BackoffParameters:
+    named = {FORMER.get(name, name): value for name, value in settings.items()}
     try:
-        return BackoffParameters(**given_parameters(resolve_method("empirical", {"expert": settings})))
+        return BackoffParameters(**given_parameters(resolve_method("empirical", {"expert": named})))
     except DataError as error:
         raise ModelError(f"the model's settings are not valid ({error}); train it again") from None
 

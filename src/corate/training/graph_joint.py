@@ -43,7 +43,7 @@ class Joint:
     The weights are those of nodes, then those of each type of edges.
     """
 
-    def __init__(self, training: GraphTraining, c2: float, edge_c2: float) -> None:
+    def __init__(self, training: GraphTraining, c2: float, edge_c2: float, *, bias_c2: float = 0.0) -> None:
         self.training = training
         self.labels = labels = training.labels
         self.known = np.flatnonzero(labels >= 0)
@@ -61,7 +61,7 @@ class Joint:
         ]
         given = training.given
         self.center = identity(training.n_labels) if given else np.zeros(nodes.native.size)
-        self.node_precision = np.repeat(nodes.precision(c2), k)
+        self.node_precision = np.repeat(np.append(nodes.precision(c2)[:-1], bias_c2), k)
         self.precisions = [
             np.repeat(own.precision(edge_c2), int(columns.max()) + 1)
             for own, columns in zip(training.types, self.columns, strict=True)
@@ -72,12 +72,11 @@ class Joint:
     def _scale(self) -> F64:
         """What a weight is multiplied by in L-BFGS: the root of its curvature, roughly."""
         k = self.training.n_labels
-        _, variance, _ = self.training.nodes._moments
-        nodes = np.repeat(np.append(variance, 1.0) * len(self.known) / k, k) + self.node_precision
-        parts = [nodes]
-        for own, precision in zip(self.training.types, self.precisions, strict=True):
-            parts.append(precision + len(own.ends) / k**2)
-        return np.sqrt(np.concatenate(parts))
+        each, precision = len(self.known) / k, self.node_precision[::k]
+        nodes = np.append(self.training.nodes.scale(each, precision), np.sqrt(each + precision[-1]))
+        edges = zip(self.training.types, self.precisions, strict=True)
+        curvatures = (precision + max(1, len(own.ends)) / k**2 for own, precision in edges)
+        return np.concatenate([np.repeat(nodes, k), *map(np.sqrt, curvatures)])
 
     # -- weights -----------------------------------------------------------------------------------------------------
 

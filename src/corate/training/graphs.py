@@ -12,6 +12,7 @@ many iterations as held-out nodes gain, and for none if they do not gain. `stand
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from corate.features.vocabulary import Vocabulary, template_rows
 from corate.inference.fields import FieldPlan
 from corate.model.chain import ChainModel
 from corate.model.graph_scores import EdgeTable, GraphField, GraphScores, NodeFeatures, given_scores, joined_features
+from corate.optimize.penalty import L2
 from corate.rows import SparseRows, offsets_of, take_rows
 from corate.training.graph_edges import (
     TypedEdges,
@@ -49,8 +51,8 @@ TRIAL_NODES = 20_000
 MEMORY = 1 << 20
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
-#: The least factor of the prior in joint training.
-LEAST_PRIOR = 1e-3
+#: The least factor of the prior in joint training, and by how much it gets weaker at a time.
+LEAST_PRIOR, PRIOR_STEP = 1e-3, 16.0
 #: Probabilities to these powers are compared when rounds are: the labels count, and not how sure they are.
 TEMPERATURES = (0.25, 0.4, 0.6, 0.8, 1.0)
 
@@ -67,10 +69,11 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     training = GraphTraining(
         corpus.offsets, corpus.edges or (), features, source.ids.astype(np.int32), n_labels, context, given
     )
-    c2 = method.c2 if method.has("c2") else None if method.sigma2 is None else 1 / method.sigma2
+    c2 = _strength(method)
     if method.name == "standard":
-        weights, tables, record = training.standard(0.5 if c2 is None else c2, method.iterations)
+        weights, tables, record = training.standard(1.0 if c2 is None else c2, method.iterations)
     else:
+        _warn_of_unlabelled(training.types)
         found = training.separate(c2)
         weights, tables, record = found.weights, found.tables, found.record(training)
         if method.name == "polish":
@@ -80,11 +83,29 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // n_labels)
 
 
+def _warn_of_unlabelled(types: Sequence[TypedEdges]) -> None:
+    """Warn of types of which no edge has known labels at both ends: their scores cannot be estimated on their own."""
+    for own in types:
+        if len(own.ends) and not len(own.labelled):
+            learned = "only a rate of equal labels" if own.plain else "nothing"
+            warnings.warn(
+                f"no edge of the type {own.edges.type!r} has known labels at both ends, so {learned} is learned for "
+                "it; label more neighbours, or use the method 'standard'",
+                stacklevel=6,
+            )
+
+
+def _strength(method: Any) -> float | None:
+    """What the option c2 or sigma2 says of the prior, as on sentences: its second derivative. None if it is unset."""
+    if method.has("c2"):
+        return None if method.c2 is None else L2(2.0 * method.c2).strength
+    return None if method.sigma2 is None else L2(variance=method.sigma2).strength
+
+
 def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str]) -> tuple[Vocabulary, NodeFeatures]:
     """The vocabulary of the corpus, and the features of its nodes; log-probabilities, if they are given."""
-    nothing = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
     if corpus.node_log_probs is not None:
-        return Vocabulary.of([]), NodeFeatures(nothing, None, 0, given_scores(corpus, names).astype(np.float32))
+        return Vocabulary.of([]), NodeFeatures.given(given_scores(corpus, names))
     if any(template.edge for template in templates):
         raise ConfigError(
             "edge templates are features of neighbouring tokens, which graphs do not have; give features of edges to "
@@ -99,6 +120,7 @@ def _features(corpus: Corpus, templates: Sequence[Template], names: Sequence[str
         parts.append((template_rows(vocabulary, vocabulary.fit(corpus)[0]), None))
     if not parts and corpus.vectors is None:
         raise DataError("the nodes have no features; give columns, features, vectors or node_log_probs")
+    nothing = (np.zeros(corpus.n_tokens + 1, np.int64), np.zeros(0, np.int32))
     rows, values = joined_features(parts, corpus.n_tokens) if parts else (nothing, None)
     return vocabulary, NodeFeatures(rows, values, int(vocabulary.bases[-1]), corpus.vectors)
 
@@ -136,10 +158,10 @@ class Separated:
     rounds: int = 0
 
     def record(self, training: GraphTraining) -> dict[str, Any]:
-        """What was chosen, for the record of a model."""
-        featured = {"edge_c2": self.edge_c2} if any(not own.plain for own in training.types) else {}
+        """What was chosen, for the record of a model; c2 as the option is, half of the second derivative."""
+        featured = {"edge_c2": self.edge_c2 / 2} if any(not own.plain for own in training.types) else {}
         exponents = dict(zip((own.type for own in training.edges), self.exponents, strict=True))
-        return {"c2": self.c2, **featured, "exponents": exponents, "rounds": self.rounds}
+        return {"c2": self.c2 / 2, **featured, "exponents": exponents, "rounds": self.rounds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,10 +270,13 @@ class GraphTraining:
             every = [weights]
             scores = [self.features.vectors.astype(np.float32)]
         else:
-            c2 = self.nodes.chosen_c2(self.folds) if c2 is None else c2
-            every = self.nodes.fold_weights(self.folds, c2)
-            weights = self.nodes.fit(known, c2, "fitting nodes", every[0])
-            scores = [self.nodes.log_probs(own) for own in every]
+            nodes = self.nodes
+            if nodes.in_passes:
+                nodes, c2 = nodes.with_chosen_passes(self.folds, c2)
+            c2 = nodes.chosen_c2(self.folds) if c2 is None else c2
+            every = nodes.fold_weights(self.folds, c2)
+            weights = nodes.fit(known, c2, "fitting nodes", every[0])
+            scores = [nodes.log_probs(own) for own in every]
         out_of_fold = scores[0].copy()
         for fold in range(1, len(scores)):
             out_of_fold[self.folds == fold] = scores[fold][self.folds == fold]
@@ -363,16 +388,16 @@ class GraphTraining:
     # -- joint training ----------------------------------------------------------------------------------------------
 
     def standard(self, c2: float, iterations: int) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
-        """Joint training from zero."""
-        joint = Joint(self, c2, c2)
+        """Joint training from zero. As on sentences, the prior is that of all weights."""
+        joint = Joint(self, c2, c2, bias_c2=c2)
         start = np.zeros(len(joint.scale))
         found = joint.minimised(start, "training", iterations, to_the_end=True)
         weights, tables = joint.parts(found.weights)
-        return weights, tables, {"c2": c2, "stopped": found.stopped}
+        return weights, tables, {"c2": c2 / 2, "stopped": found.stopped}
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""
-        learn, loss = self._trial(found)
+        learn, loss = (None, None) if self.nodes.in_passes else self._trial(found)
         if learn is None or loss is None:
             return found.weights, found.tables, {"iterations": 0}
         part = replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
@@ -418,14 +443,14 @@ def _gained(
     The prior gets weaker as long as that helps. Each training begins with the factors of the one before.
     """
     factors, reached, prior, iterations = (found.without_first, tables), None, 1.0, 0
-    best = first = float("inf")
+    best, first = float("inf"), None
     while True:
         joint = Joint(learn, found.c2 * prior, found.edge_c2 * prior)
         losses, vector = joint.measured(joint.vector(*factors), loss)
-        first = min(first, losses[0])
+        first = losses[0] if first is None else first
         if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
             break
         best, factors = min(losses), joint.parts(vector)
-        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / 4
-    record = {"iterations": iterations, "prior": 4 * prior, "held_out": {"before": first, "after": best}}
+        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / PRIOR_STEP
+    record = {"iterations": iterations, "prior": PRIOR_STEP * prior, "held_out": {"before": first, "after": best}}
     return reached, record if reached else {"iterations": 0, "held_out": {"before": first}}

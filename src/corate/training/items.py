@@ -28,6 +28,7 @@ from corate.io.tensor_file import TensorFile
 from corate.label_pairs import LabelPairs
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.pieces import Numbers, Pieces, PiecesInMemory, cut_into_pieces, order_of_pass, parts_of_piece
+from corate.optimize.stochastic import AdaGrad, Steps
 from corate.optimize.tuning import Results, coordinate_search
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows, offsets_of, take_rows
@@ -169,12 +170,17 @@ class WeightTraining:
             coordinate_search(lambda p: changed(p).trial(learn, held_out), self.p, free, report, weights, change)[0]
         )
 
+    def adagrad(self, steps: Steps, decay: NDArray[Any], items: NDArray[np.int64], **options: Any) -> AdaGrad:
+        """A run of AdaGrad over items, before its first pass; ``decay`` is the share of the prior in one visit."""
+        usual = {"rate": self.p.rate, "threads": self.context.threads, "seed": self.context.seed}
+        return AdaGrad.of(steps, decay.astype(np.float32), items, **usual | options)
+
     def checkpoint(self, **identity: Any) -> Checkpoint | None:
         """Where the state of the run is kept after each pass, if it is. A run resumes only if all this is the same."""
         if self.method.checkpoint is None:
             return None
         templates = [str(t) for t in self.start.vocabulary.templates]
-        common = {"method": self.method.name, "optimizer": self.method.optimizer, "settings": self.p.fingerprint}
+        common = {"method": self.method.name, "options": self.method.switches(), "settings": self.p.fingerprint}
         identity |= {**common, "seed": self.context.seed, "templates": templates}
         return Checkpoint(TensorFile(self.method.checkpoint), identity)
 

@@ -9,17 +9,19 @@ The command line, the parameters of the scikit-learn estimator and ``docs/option
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
 from corate.errors import Argument, ConfigError
 from corate.training.options import SET, Option, Place, SharedOption, option, options_of, shared_options, usually
 
 __all__ = [
+    "FORMER",
     "MEMM",
     "METHODS",
     "OPTIONS",
@@ -41,7 +43,9 @@ __all__ = [
     "options_from_settings",
     "options_of",
     "refuse_on_graphs",
+    "renamed",
     "resolve_method",
+    "warn_renamed",
 ]
 
 
@@ -121,6 +125,17 @@ class Method:
             elif type(self).__dataclass_fields__[name].default is not None:
                 raise ConfigError(f"{name} must have a value, not None", option=name)
 
+    def __getattr__(self, name: str) -> Any:
+        """Options by their former names."""
+        if name not in FORMER or not self.has(FORMER[name]):
+            raise AttributeError(f"the method {self.name!r} has no option {name!r}", name=name, obj=self)
+        warn_renamed(name, 3)
+        return getattr(self, FORMER[name])
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Restore a pickle, which may have former names."""
+        vars(self).update({FORMER.get(name, name): value for name, value in state.items()})
+
     @property
     def unknown(self) -> str | None:
         """The label that stands for an unknown label, None if all labels are known."""
@@ -166,6 +181,16 @@ class Method:
         first = [name for name in ("c2", "sigma2", "edge_sigma2", "rate", "passes") if name in names]
         return {name: given[name] for name in dict.fromkeys([*first, *names])}
 
+    def switches(self) -> dict[str, Any]:
+        """The flags and choices by name, except those that a rule may choose.
+
+        >>> Empirical(all_labels=True).switches()
+        {'all_labels': True, 'many_labels': False, 'pairs': 'labels'}
+        """
+        known, ruled = options_of(type(self)), {f.name for f in fields(self) if f.default is None}
+        names = [name for name, option in known.items() if option.kind in ("flag", "choice") and name not in ruled]
+        return {name: getattr(self, name) for name in names}
+
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
         """The steps of the options that tuning may change. Options with a given value keep it."""
         return {name: step for name, step in steps.items() if self.has(name) and getattr(self, name) is None}
@@ -206,7 +231,7 @@ class _EdgeScores(Method):
 class Empirical(_EdgeScores):
     """Every factor is estimated by counting (SP1 of the paper). Options that are "tuned" are chosen on held-out tokens.
 
-    >>> Empirical(ladder="paper").ladder
+    >>> Empirical(backoff="paper").backoff
     'paper'
     """
 
@@ -218,12 +243,13 @@ class Empirical(_EdgeScores):
     trainer: ClassVar[str] = "corate.training.empirical"
     counts_only: ClassVar[bool] = True
 
-    ladder: str | None = option(
+    backoff: str | None = option(
         "choice",
         "How node scores are counted. default: by a back-off, from the word to its more general forms. paper: "
         "by the back-off of the paper. pooled: over all features.",
         choices=("default", "paper", "pooled"),
         unset="the most accurate on held-out tokens",
+        formerly="ladder",
     )
     pairs: str = option(
         "choice",
@@ -247,12 +273,13 @@ class Empirical(_EdgeScores):
         unset="tuned",
         expert=True,
     )
-    rung_k: float | None = option(
+    level_k: float | None = option(
         "number",
         "Weight of the more general back-off scores relative to those of any other level, in distinct words.",
         range=(0, _LARGE),
         unset="tuned",
         expert=True,
+        formerly="rung_k",
     )
     rare: int | None = option(
         "integer",
@@ -313,16 +340,16 @@ class Empirical(_EdgeScores):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pairs == "words":
-            if self.ladder not in (None, "paper"):
+            if self.backoff not in (None, "paper"):
                 raise ConfigError(
-                    f"the pairs 'words' use the back-off 'paper', not {self.ladder!r}; leave ladder unset",
-                    option="ladder",
+                    f"the pairs 'words' use the back-off 'paper', not {self.backoff!r}; leave backoff unset",
+                    option="backoff",
                 )
-            object.__setattr__(self, "ladder", "paper")
+            object.__setattr__(self, "backoff", "paper")
 
     def refused(self, place: Place, **arguments: object) -> Refusal | None:
         """Like that of all methods. On disk, features, pairs of words and held-out text cannot be counted."""
-        if place == "disk" and (arguments.get("features") is not None or self.ladder == "pooled"):
+        if place == "disk" and (arguments.get("features") is not None or self.backoff == "pooled"):
             return Refusal("empirical training with features", "features", "leave features unset")
         if place == "disk" and self.pairs == "words":
             return Refusal("empirical training with the pairs 'words'", "pairs", "use the pairs 'labels'")
@@ -425,7 +452,9 @@ class _CountedBase(FittedMethod):
         refused={"disk": "separate", "spark": "separate", "init": SET},
         because="is its own base",
     )
-    temper: float | None = option("number", "Weight of the base scores.", range=_WEIGHT, expert=True)
+    base_weight: float | None = option(
+        "number", "Weight of the base scores.", range=_WEIGHT, expert=True, formerly="temper"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -479,7 +508,7 @@ class Separate(_CountedBase, _IteratedMethod):
         unset="3 (up to 9 for a small corpus)",
         expert=True,
     )
-    temper: float | None = usually(unset="0.4 (0.7 for the bases pooled and paper)")
+    base_weight: float | None = usually(unset="0.4 (0.7 for the bases pooled and paper)")
     coupling_weight: float | None = option("number", "Weight of the edge scores.", range=_WEIGHT, unset="tuned")
 
     @property
@@ -593,7 +622,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     c2: float | None = usually(unset="0.5 (1 for the base pooled, 2 with parts)")
     rate: float | None = usually(unset="0.06 to 0.12; 0.15 without words and for the bases paper, none and separate")
     passes: int | None = usually(unset="2 or 3 (3 to 9 for the bases paper, none and separate)")
-    temper: float | None = usually(unset="0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)")
+    base_weight: float | None = usually(unset="0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)")
     edge: float = usually(0.75)
 
     def __post_init__(self) -> None:
@@ -698,6 +727,9 @@ METHODS: dict[str, type[Method]] = {method.name: method for method in _CLASSES}
 #: All options by name, each with what it is for the methods that have it.
 OPTIONS: dict[str, SharedOption] = shared_options(METHODS)
 
+#: The options that had another name, by that name.
+FORMER: dict[str, str] = {known.formerly: name for name, known in OPTIONS.items() if known.formerly}
+
 #: The methods that have each option.
 OPTION_METHODS: dict[str, tuple[str, ...]] = {name: known.methods for name, known in OPTIONS.items()}
 
@@ -711,8 +743,43 @@ def _document(method: type[Method]) -> None:
     method.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\n" + "\n".join(lines)
 
 
+def renamed(options: Mapping[str, Any], stacklevel: int = 4) -> dict[str, Any]:
+    """Options by their names, with a warning for former ones; ``stacklevel`` is that of the user's code.
+
+    >>> renamed({"backoff": "paper"})
+    {'backoff': 'paper'}
+    """
+    found = {name: value for name, value in options.items() if name not in FORMER}
+    for name in options.keys() & FORMER.keys():
+        if found.setdefault(FORMER[name], options[name]) is not options[name]:
+            raise ConfigError(f"{name} is the former name of {FORMER[name]}; give only {FORMER[name]}", option=name)
+        warn_renamed(name, stacklevel + 1)
+    return found
+
+
+def warn_renamed(name: str, stacklevel: int) -> None:
+    """Warn that an option has another name now."""
+    warnings.warn(
+        f"{name} is deprecated, and will be removed in version 0.4; its name is {FORMER[name]}",
+        DeprecationWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _take_former_names(method: type[Method]) -> None:
+    """Let the constructor take former names of options."""
+    construct = method.__init__
+
+    @functools.wraps(construct)
+    def take(self: Method, **options: Any) -> None:
+        construct(self, **renamed(options, stacklevel=3))
+
+    method.__init__ = take  # type: ignore[method-assign]
+
+
 for _method in _CLASSES:
     _document(_method)
+    _take_former_names(_method)
 
 
 def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
@@ -727,9 +794,9 @@ def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
     >>> resolve_method("standard", {"c3": 0.1})
     Traceback (most recent call last):
     corate.errors.ConfigError: unknown option 'c3' of the method 'standard'; did you mean 'c2'?
-    >>> resolve_method("standard", {"ladder": "paper"})
+    >>> resolve_method("standard", {"backoff": "paper"})
     Traceback (most recent call last):
-    corate.errors.ConfigError: ladder is an option of the method 'empirical', not of 'standard'
+    corate.errors.ConfigError: backoff is an option of the method 'empirical', not of 'standard'
     >>> from corate import Standard
     >>> resolve_method(Standard(), {"c2": 0.1})
     Traceback (most recent call last):
@@ -744,7 +811,7 @@ def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
         return method
     if not isinstance(method, str) or method not in METHODS:
         raise ConfigError(f"unknown method {method!r}; {_hint(method, METHODS)}", option="method")
-    given = dict(options)
+    given = renamed(options)
     settings, expert = given.pop("settings", None), given.pop("expert", None) or {}
     if settings is not None:
         warnings.warn(
@@ -775,7 +842,8 @@ def _expert(options: Any) -> dict[str, Any]:
     """The options that are given with ``expert=``."""
     if not isinstance(options, Mapping):
         raise ConfigError(f"expert is a mapping of options, such as {{'batch': 4}}, not {options!r}", option="expert")
-    return {str(name): value for name, value in options.items() if value is not None or name not in OPTIONS}
+    named = renamed(options, stacklevel=5).items()
+    return {str(name): value for name, value in named if value is not None or name not in OPTIONS}
 
 
 def _check_known(method: str, name: str) -> None:
@@ -833,7 +901,7 @@ def check_init(method: Method, features: object, raw: object = None) -> None:
 # -- settings of version 0.1 -----------------------------------------------------------------------------------------
 
 #: Version 0.1 took these settings for all methods on whole sentences, and ignored those that a method does not use.
-_UNUSED = ("c1", "c2", "rate", "passes", "iterations", "batch", "temper", "edge")
+_UNUSED = ("c1", "c2", "rate", "passes", "iterations", "batch", "base_weight", "edge")
 
 
 def options_from_settings(method: str, settings: Any) -> dict[str, Any]:
@@ -844,7 +912,8 @@ def options_from_settings(method: str, settings: Any) -> dict[str, Any]:
     """
     if not isinstance(settings, Mapping):
         raise ConfigError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
-    found = {("coupling_weight" if name == "coupling" else name): value for name, value in settings.items()}
+    names = {"coupling": "coupling_weight", **FORMER}
+    found = {str(names.get(name, name)): value for name, value in settings.items()}
     unset = {name for name, value in found.items() if name.endswith("passes") and value == 0}
     if METHODS[method].on_sentences:
         unset |= {name for name in found if name in _UNUSED and name not in options_of(METHODS[method])}

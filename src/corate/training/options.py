@@ -85,6 +85,7 @@ class Option:
         off: the help text of the flag that turns the option off, if it is on by default.
         refused: the places that refuse the option, each with the choice that it refuses, or `SET`.
         because: why a model that is trained further does not take the option.
+        formerly: its name before, which front ends take with a warning, and which model files keep.
         name: the name, which is that of the field.
     """
 
@@ -99,18 +100,24 @@ class Option:
     off: str = ""
     refused: Mapping[Place, Any] = field(default_factory=dict)
     because: str = ""
+    formerly: str = ""
     name: str = ""
 
     @property
     def flag(self) -> str:
-        """The flag of the command line; empty if the option exists only in Python.
+        """The flag of the command line; empty if the option exists only in Python. Those of experts are deprecated.
 
         >>> Option("", "number", name="edge_sigma2").flag
         '--edge-sigma2'
         """
         if self.kind == "sentence weights":
             return ""
-        return self.switch or f"--{self.name.replace('_', '-')}"
+        return self.switch or f"--{(self.key if self.expert else self.name).replace('_', '-')}"
+
+    @property
+    def key(self) -> str:
+        """The name in model files."""
+        return self.formerly or self.name
 
     @property
     def metavar(self) -> str:

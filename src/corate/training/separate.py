@@ -108,7 +108,7 @@ class SeparateTraining(WeightTraining):
     method: Separate
     start: InitialScoresFromCounts
 
-    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
+    STEPS: ClassVar[Mapping[str, float]] = {"sigma2": 3.0, "base_weight": 1.5, "cutoff": 2}
 
     @classmethod
     def of(
@@ -150,7 +150,7 @@ class SeparateTraining(WeightTraining):
             slots = self.slots.between(0, len(self.slots) - 1)  # without the bias
             candidates = Candidates.seen_with(features, slots.csr, self.n_labels)
         else:
-            candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
+            candidates = self.start.candidates(tokens, tables, self.p.base_weight, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
         return Problem(tokens, candidates, features, values, gold, self.slots, self.n_labels)
 
@@ -190,17 +190,10 @@ class SeparateTraining(WeightTraining):
         )
 
     def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
-        decay = self.p.penalty.per_visit(problem.visits(len(self.slots))).astype(np.float32)
+        decay = self.p.penalty.per_visit(problem.visits(len(self.slots)))
         decay[-1] = 0.0
-        return AdaGrad.of(
-            problem.nodes,
-            decay,
-            problem.items(half),
-            rate=self.p.rate,
-            threads=self.context.threads,
-            seed=self.context.seed,
-            pieces=problem.in_pieces(self.context.seed, half),
-        )
+        pieces = problem.in_pieces(self.context.seed, half)
+        return self.adagrad(problem.nodes, decay, problem.items(half), pieces=pieces)
 
     def _held_out_problem(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
@@ -244,7 +237,7 @@ class SeparateTraining(WeightTraining):
             **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
-            "settings": dict(found.p.numbers),
+            "settings": found.p.settings,
             "held_out": {"accuracy": found.accuracy},
             "interrupted": found.stopped,
         }
@@ -252,7 +245,7 @@ class SeparateTraining(WeightTraining):
 
     def _model(self, found: Coupled) -> ChainModel:
         weights = self.start.with_rare(self.slots, found.node)
-        model = self.start.model(self.p.temper, weights, found.edges, found.extra, by_features=self._by_features)
+        model = self.start.model(self.p.base_weight, weights, found.edges, found.extra, by_features=self._by_features)
         kept = self.start.kept(self.p.cutoff)
         if kept is None or not self._by_features:
             return model
@@ -402,11 +395,9 @@ class SeparateTraining(WeightTraining):
             (slots, features),
             tokens.weights,
         )
-        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)]).astype(np.float32)
+        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)])
         edges = np.arange(model.n_edges, dtype=np.int64)
-        run = AdaGrad.of(
-            model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
-        )
+        run = self.adagrad(model, decay, edges, start=layout.vector(), rate=0.1)
         fitted = layout.of(self._passes(run, self.p.pair_passes))
         return fitted.edges, fitted.extra
 
@@ -442,11 +433,8 @@ class SeparateTraining(WeightTraining):
             shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
             shrink[-1] = 0.0
             of_edges: Any = [] if observed is None else self.p.edge_penalty.per_visit(observed[2])
-            decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
-            edges = np.arange(model.n_edges, dtype=np.int64)
-            run = AdaGrad.of(
-                model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
-            )
+            decay = np.concatenate([[0.0], of_edges, shrink])
+            run = self.adagrad(model, decay, np.arange(model.n_edges, dtype=np.int64))
             weights = self._passes(run, self.p.passes)
         cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
         table, u, a, b = np.split(weights, cuts)

@@ -178,6 +178,7 @@ class Source(ABC):
         return {
             "layout": layout,
             **({"label_source": self.label_source} if self.label_source else {}),
+            **({"edge_source": self.edge_source} if self.edge_source else {}),
         }
 
 

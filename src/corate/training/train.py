@@ -542,7 +542,7 @@ def train_file(
     saving: dict[str, Any] = {"keep_partial": keep_partial, "counts": counts, "half": half}
     from corate.training.disk import limit_passed, most_strings
 
-    limit = limit_passed(path, chosen, memory, **given)
+    limit = limit_passed(path, chosen, memory, **given, edges=(reading or {}).get("edges"))
     if limit is None:
         corpus = formats.read(path, **dict(reading or {}))
         tagger = train_until_interrupted(corpus, chosen, constrain=constrain, **given, **vars(context))

@@ -7,7 +7,7 @@ from typing import Any
 
 from corate.errors import ConfigError
 from corate.training.crfsuite import ALGORITHMS, algorithm_named
-from corate.training.methods import METHODS, OPTIONS, Option, options_of
+from corate.training.methods import FORMER, METHODS, OPTIONS, Option, options_of, warn_renamed
 
 __all__ = ["Parameters"]
 
@@ -32,6 +32,9 @@ class Parameters:
 
     def set(self, name: str, value: Any) -> None:
         """Set a parameter. Text and numbers are converted to the type of the parameter."""
+        if self.is_method and name in FORMER:
+            warn_renamed(name, 4)
+            name = FORMER[name]
         if name not in self._options:
             hint = ""
             if self.is_method:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
@@ -21,6 +22,28 @@ if TYPE_CHECKING:
     from corate.model.tagger import Tagger as Model
 
 __all__ = ["Tagger"]
+
+
+#: A file that changed less than so many seconds ago may change again without a later time.
+_SETTLED = 2.0
+
+#: The model of the file that was opened last, and what tells whether the file is still the same.
+_last: tuple[tuple[Any, ...], Model] | None = None
+
+
+def _model_of(path: str) -> Model:
+    """The model of a file. That of the last file is kept, for programs that open it again for each sentence."""
+    global _last
+    from corate.model import archive
+
+    found = os.stat(path)
+    same = (os.path.abspath(path), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if _last is not None and _last[0] == same:
+        return _last[1]
+    settled = time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED
+    model = archive.load(path)
+    _last = (same, model) if settled else None
+    return model
 
 
 class Tagger:
@@ -42,11 +65,11 @@ class Tagger:
 
         Raises OSError if the file cannot be read, and ValueError if it is no model or a damaged one.
         """
-        from corate.model import archive, crfsuite
+        from corate.model import crfsuite
 
         path = os.fspath(name)
         header = crfsuite.header(path)
-        return self._opened(archive.load(path), header)
+        return self._opened(_model_of(path), header)
 
     def open_inmemory(self, value: bytes) -> closing[Tagger]:
         """Open a model that is given as the bytes of its file."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -17,7 +19,6 @@ from corate.compat.pycrfsuite.trainer import Trainer
 from corate.compat.sklearn_crfsuite._fileresource import FileResource
 from corate.compat.sklearn_crfsuite.trainer import LinePerIterationTrainer
 from corate.corpus.attributes import FeatureSentence
-from corate.sklearn import LabelLists
 from corate.sklearn.inputs import read_labels
 
 __all__ = ["CRF"]
@@ -158,20 +159,20 @@ class CRF(BaseEstimator):
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
-    def predict(self, X: Iterable[FeatureSentence]) -> list[list[str]]:
-        """The labels of each sequence."""
-        return LabelLists(self._fitted().model.tag_all(X, threads=self.threads))
+    def predict(self, X: Iterable[FeatureSentence]) -> NDArray[Any]:
+        """The labels of each sequence: an array of lists, with two dimensions if all sequences have one length."""
+        return np.array(self._fitted().model.tag_all(X, threads=self.threads), dtype=object)
 
     def predict_single(self, xseq: FeatureSentence) -> list[str]:
         """The labels of one sequence."""
         return self._fitted().tag(xseq)
 
-    def predict_marginals(self, X: Iterable[FeatureSentence]) -> list[list[dict[str, float]]]:
-        """The probability of each label at each position of each sequence."""
+    def predict_marginals(self, X: Iterable[FeatureSentence]) -> NDArray[Any]:
+        """The probability of each label at each position of each sequence, as an array like that of `predict`."""
         model = self._fitted().model
         lattice = model.lattice(X)
         rows = [dict(zip(model.labels, row, strict=True)) for row in lattice.label_marginals().tolist()]
-        return [rows[a:b] for a, b in pairwise(lattice.sentences.tolist())]
+        return np.array([rows[a:b] for a, b in pairwise(lattice.sentences.tolist())], dtype=object)
 
     def predict_marginals_single(self, xseq: FeatureSentence) -> list[dict[str, float]]:
         """The probability of each label at each position of one sequence."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from corate.rows import take_rows
@@ -93,6 +94,17 @@ class Lists:
         if not is_utf8(self.flat):
             ends = self.offsets.tolist()
             found[:] = [not is_utf8(self.flat.slice(a, b - a)) for a, b in pairwise(ends)]
+        return found
+
+    def with_empty(self) -> NDArray[np.bool_]:
+        """The rows with an empty string.
+
+        >>> Lists.of(pa.array([["a"], ["b", ""], []])).with_empty().tolist()
+        [False, True, False]
+        """
+        found = np.zeros(len(self.present), dtype=bool)
+        empty = np.flatnonzero(np.asarray(pc.binary_length(self.flat).fill_null(1)) == 0)
+        found[np.searchsorted(self.offsets, empty, side="right") - 1] = True
         return found
 
     def interned(self, rows: NDArray[np.int64]) -> tuple[StringTable, Ids]:

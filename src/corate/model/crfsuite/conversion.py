@@ -120,6 +120,8 @@ def _rounded(weights: F64) -> F32:
 
 def model_of(tagger: Tagger, bias: str | None = None) -> CrfsuiteModel:
     """The CRFsuite model that scores as a tagger does. Raises ModelError, with the reason, if there is none."""
+    if tagger.model.graph is not None:
+        _refuse("it labels the nodes of graphs; train a model on sentences")
     _check_features(tagger)
     _check_scores(tagger.model)
     names = tagger.vocabulary.attributes
