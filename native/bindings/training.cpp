@@ -91,59 +91,34 @@ void bind_chains(nb::module_& m) {
               "exact"_a = false);
 }
 
-void check_log_linear(const LogLinear& model, const In<double>& weights) {
-    check_weights(model, std::span(weights.data(), weights.shape(0)));
-}
-
 void bind_log_linear(nb::module_& m) {
-    using Ends = std::optional<std::tuple<In2<float>, In<int32_t>, In<int32_t>>>;
+    using Ends = std::optional<std::tuple<Matrix<float>, Array<int32_t>, Array<int32_t>>>;
     nb::class_<LogLinear>(m, "LogLinear", "Multinomial logistic regression with a weight for every feature and column of scores.")
         .def(
             "__init__",
-            [](LogLinear* self, const CsrArrays& sparse, const std::optional<In<float>>& values, size_t n_sparse,
-               const std::optional<In2<float>>& dense, const In<int32_t>& columns, const Ends& ends) {
-                if (std::get<0>(sparse).shape(0) < 1) throw nb::value_error("offsets must not be empty");
-                std::optional<Matrix<float>> numbers;
-                if (dense) numbers = view(*dense);
+            [](LogLinear* self, const Csr& sparse, const std::optional<Array<float>>& values, size_t n_sparse,
+               const std::optional<Matrix<float>>& dense, const Array<int32_t>& columns, const Ends& ends) {
+                require(sparse.offsets.size() > 0, "offsets must not be empty");
                 std::optional<EndScores> both;
-                if (ends) both = {view(std::get<0>(*ends)), view(std::get<1>(*ends)), view(std::get<2>(*ends))};
-                new (self) LogLinear(std::get<0>(sparse).shape(0) - 1, view(sparse), view(values), n_sparse, std::move(numbers),
-                                     view(columns), std::move(both));
+                if (ends) both = {std::get<0>(*ends), std::get<1>(*ends), std::get<2>(*ends)};
+                new (self) LogLinear(sparse.rows(), sparse, values, n_sparse, dense, columns, std::move(both));
             },
             "sparse"_a, "values"_a.none(), "n_sparse"_a, "dense"_a.none(), "columns"_a, "ends"_a.none())
         .def_prop_ro("size", &LogLinear::size)
-        .def(
-            "objective",
-            [](const LogLinear& model, const In<double>& weights, const In<int32_t>& gold, const std::optional<In<float>>& counts,
-               const In<double>& precision, size_t threads) {
-                check_log_linear(model, weights);
-                std::unique_ptr<double[]> gradient(new double[model.size()]);  // `objective` fills it
-                const std::span<const float> rows =
-                    counts ? std::span(counts->data(), counts->shape(0)) : std::span<const float>();
-                const double value = unlocked(
-                    [&] { return model.objective(view(weights), view(gold), rows, view(precision), gradient.get(), threads); });
-                return nb::make_tuple(value, to_numpy(std::move(gradient), model.size()));
-            },
-            "weights"_a, "gold"_a, "row_weights"_a.none(), "precision"_a, "threads"_a,
-            "The negative log-likelihood plus the prior, and the gradient. Rows of gold -1 are left out.")
+        .def("objective", &LogLinear::objective, "weights"_a, "gold"_a, "row_weights"_a.none(), "precision"_a, "threads"_a,
+             without_lock, "The negative log-likelihood plus the prior, and the gradient. Rows of gold -1 are left out.")
         .def(
             "scores",
-            [](const LogLinear& model, const In<double>& weights, bool normalised, size_t threads) {
-                check_log_linear(model, weights);
-                auto found = unlocked([&] { return model.scores(view(weights), normalised, threads); });
+            [](const LogLinear& model, std::span<const double> weights, bool normalised, size_t threads) {
+                auto found = unlocked([&] { return model.scores(weights, normalised, threads); });
                 return to_numpy(std::move(found), model.rows(), model.outcomes());
             },
             "weights"_a, "normalised"_a, "threads"_a,
             "The scores of all outcomes, (rows, outcomes); normalised, their log-probabilities given the ends.")
-        .def(
-            "pull",
-            [](const LogLinear& model, const In2<float>& residuals, size_t threads) {
-                std::unique_ptr<double[]> gradient(new double[model.size()]);
-                const std::span<const float> given(residuals.data(), residuals.size());
-                unlocked([&] { model.pull(given, gradient.get(), threads); });
-                return to_numpy(std::move(gradient), model.size());
-            },
-            "residuals"_a, "threads"_a, "The gradient of the weights, given that of the scores.");
+        .def("pull", &LogLinear::pull, "residuals"_a, "threads"_a, without_lock,
+             "The gradient of the weights, given that of the scores.")
+        .def("pass_over", &LogLinear::pass, "gold"_a, "state"_a, "order"_a, "decay"_a, "rate"_a, "batch"_a, "threads"_a,
+             without_lock, "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.");
 }
 
 }  // namespace

@@ -82,10 +82,10 @@ def case(seed: int) -> Case:
 def made(rng: np.random.Generator, graphs: list[Graph], types: list[Type], k: int, described: str) -> Case:
     """The case of some graphs."""
     tables = {own.name: _table(rng, own, k) for own in types}
-    named = described in ("names", "both")
-    wide = WIDTH if described in ("vectors", "both") else 0
+    named, given = described in ("names", "both"), described == "given"
+    wide = k if given else WIDTH if described in ("vectors", "both") else 0
     weights = _eighths(rng, (FEATURES if named else 0, k))
-    vectors, bias = _eighths(rng, (wide, k)), _eighths(rng, k)
+    vectors, bias = _eighths(rng, (wide, k)) / (4 if given else 1) + np.eye(wide, k) * given, _eighths(rng, k)
     xs, log_probs, nodes, words = [], [], [], []
     for graph in graphs:
         values = rng.integers(-2, 3, (graph.n, FEATURES)) / 2
@@ -94,16 +94,14 @@ def made(rng: np.random.Generator, graphs: list[Graph], types: list[Type], k: in
         x = {"columns": {"word": words[-1]}}
         if named:
             x["features"] = [{f"f{i}": float(v) for i, v in enumerate(row) if v} for row in values]
-        if wide:
+        if given:
+            numbers = numbers - np.logaddexp.reduce(numbers, axis=1, keepdims=True)
+        elif wide:
             x["vectors"] = numbers
         scores = bias + (values @ weights if named else 0.0) + numbers @ vectors + np.zeros((graph.n, k))
-        if described == "given":
-            scores = rng.normal(0, 1.5, (graph.n, k))
-        scores = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
         xs.append(x)
-        log_probs.append(scores)
-        nodes.append(scores)
-    given = described == "given"
+        log_probs.append(numbers)
+        nodes.append(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
     corpus = Corpus.from_graphs(
         xs,
         edges=[graph.pairs for graph in graphs],
@@ -418,7 +416,6 @@ def test_questions_about_sentences_are_refused_and_name_what_to_ask() -> None:
         (lambda: tagger.entities(graph), "tag"),
         (lambda: tagger.show(graph), "marginals"),
         (lambda: tagger.tag_text(b"a\n"), "tag_corpus"),
-        (lambda: tagger.tag_conllu(b""), "tag_corpus"),
     ):
         with pytest.raises(ModelError, match=f"is for sentences, and this model labels graphs; use .*{instead}"):
             ask()

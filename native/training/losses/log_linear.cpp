@@ -11,6 +11,8 @@
 #include "core/sparse_rows.h"
 #include "core/sum_in_parts.h"
 #include "core/vectors.h"
+#include "training/adagrad.h"
+#include "training/epoch.h"
 
 namespace {
 
@@ -103,17 +105,13 @@ void LogLinear::add_row(size_t row, const float* residuals, Work& work, double* 
         for (size_t y = 0; y < outcomes(); ++y) work.sums[static_cast<size_t>(columns_[y])] += residuals[y];
         own = work.sums.data();
     }
-    for (auto i = static_cast<size_t>(sparse_.offsets[row]); i < static_cast<size_t>(sparse_.offsets[row + 1]); ++i)
-        add_scaled(gradient + static_cast<size_t>(sparse_.ids[i]) * width_, values_ ? (*values_)[i] : 1.0, own, width_);
-    for (size_t j = 0; j < n_dense_; ++j)
-        if (const float x = dense_->row(row)[j]; x != 0.0f) add_scaled(gradient + (n_sparse_ + j) * width_, x, own, width_);
-    add_scaled(gradient + (features() - 1) * width_, 1.0, own, width_);
+    each_feature(row, [&](size_t f, float x) { add_scaled(gradient + f * width_, x, own, width_); });
 }
 
 namespace {
 
 // Turns scores into exp(score - top) and returns top and log sum, which includes top.
-double log_sum(float* scores, size_t n) {
+double exponentiated_log_sum(float* scores, size_t n) {
     float top = scores[0];
     for (size_t y = 1; y < n; ++y) top = std::max(top, scores[y]);
     for (size_t y = 0; y < n; ++y) scores[y] -= top;
@@ -125,23 +123,26 @@ double log_sum(float* scores, size_t n) {
 
 }  // namespace
 
-double LogLinear::objective(std::span<const double> weights, std::span<const int32_t> gold, std::span<const float> row_weights,
-                            std::span<const double> precision, double* gradient, size_t threads) const {
-    check(gold.size() == rows_ && (row_weights.empty() || row_weights.size() == rows_), "labels and rows disagree");
+Objective LogLinear::objective(std::span<const double> weights, std::span<const int32_t> gold,
+                               const std::optional<Array<float>>& row_weights, std::span<const double> precision,
+                               size_t threads) const {
+    check(gold.size() == rows_ && (!row_weights || row_weights->size() == rows_), "labels and rows disagree");
     check(precision.size() == features(), "precisions and features disagree");
     for (const int32_t y : gold) check(y < static_cast<int32_t>(outcomes()), "a label is out of range");
     const std::vector<float> scores_of = table(weights);
+    NewArray<double> sum(size());
+    double* gradient = sum.values.get();
     double value = sum_in_parts(rows_, size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         Work work(*this);
         double loss = 0.0;
         for (size_t i = begin; i < end; ++i) {
-            const float weight = row_weights.empty() ? 1.0f : row_weights[i];
+            const float weight = row_weights ? (*row_weights)[i] : 1.0f;
             if (gold[i] < 0 || weight == 0.0f) continue;
             score(i, scores_of.data(), work, true);
             float* p = work.outcomes.data();
             const auto y = static_cast<size_t>(gold[i]);
             const auto own = static_cast<double>(p[y]);
-            const double log_z = log_sum(p, outcomes());
+            const double log_z = exponentiated_log_sum(p, outcomes());
             loss += static_cast<double>(weight) * (log_z - own);
             float sum = 0.0f;
             for (size_t o = 0; o < outcomes(); ++o) sum += p[o];
@@ -156,7 +157,7 @@ double LogLinear::objective(std::span<const double> weights, std::span<const int
             gradient[c] += precision[f] * weights[c];
             value += 0.5 * precision[f] * weights[c] * weights[c];
         }
-    return value;
+    return {value, std::move(sum)};
 }
 
 std::vector<float> LogLinear::scores(std::span<const double> weights, bool normalised, size_t threads) const {
@@ -170,18 +171,88 @@ std::vector<float> LogLinear::scores(std::span<const double> weights, bool norma
             float* own = found.data() + i * outcomes();
             std::copy(work.outcomes.begin(), work.outcomes.end(), own);
             if (!normalised) continue;
-            const auto log_z = static_cast<float>(log_sum(work.outcomes.data(), outcomes()));
+            const auto log_z = static_cast<float>(exponentiated_log_sum(work.outcomes.data(), outcomes()));
             for (size_t y = 0; y < outcomes(); ++y) own[y] -= log_z;
         }
     });
     return found;
 }
 
-void LogLinear::pull(std::span<const float> residuals, double* gradient, size_t threads) const {
-    check(residuals.size() == rows_ * outcomes(), "residuals and rows disagree");
+NewArray<double> LogLinear::pull(const Matrix<float>& residuals, size_t threads) const {
+    check(residuals.rows() == rows_ && residuals.columns() == outcomes(), "residuals and rows disagree");
+    NewArray<double> sum(size());
+    double* gradient = sum.values.get();
     sum_in_parts(rows_, size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         Work work(*this);
-        for (size_t i = begin; i < end; ++i) add_row(i, residuals.data() + i * outcomes(), work, sums);
+        for (size_t i = begin; i < end; ++i) add_row(i, residuals.row(i), work, sums);
         return 0.0;
     });
+    return sum;
+}
+
+// Stochastic steps, as a loss: see epoch.h. Only regressions whose outcomes have columns of their own have them.
+struct LogLinear::Epoch {
+    const LogLinear& model;
+    std::span<const int32_t> gold;
+
+    struct Batch {
+        std::span<const int64_t> items;
+        std::vector<float> residuals;
+        std::vector<double> losses;
+    };
+    static constexpr const char* kNoItem = "no such row";
+    size_t size() const { return model.size(); }
+    size_t n_items() const { return model.rows_; }
+    size_t n_groups() const { return model.features(); }
+
+    double residual(size_t row, const float* state, float* r) const {
+        const size_t width = model.width_;
+        std::fill(r, r + width, 0.0f);
+        model.each_feature(row, [&](size_t f, float x) {
+            const float* weights = state + 2 * f * width;
+            for (size_t c = 0; c < width; ++c) r[c] += x * weights[2 * c];
+        });
+        const auto y = static_cast<size_t>(gold[row]);
+        const auto own = static_cast<double>(r[y]);
+        const double log_z = exponentiated_log_sum(r, width);
+        float sum = 0.0f;
+        for (size_t c = 0; c < width; ++c) sum += r[c];
+        for (size_t c = 0; c < width; ++c) r[c] /= sum;
+        r[y] -= 1.0f;
+        return log_z - own;
+    }
+
+    double add_losses(double loss, std::span<const int64_t> items, const float* state, Batch& batch, Team& team) const {
+        batch.items = items;
+        batch.residuals.resize(items.size() * model.width_);
+        return add_in_order(loss, items.size(), batch.losses, team, [&](size_t i, size_t) {
+            return residual(static_cast<size_t>(items[i]), state, batch.residuals.data() + i * model.width_);
+        });
+    }
+
+    template <typename Use>
+    void each_step(const Batch& batch, size_t part, size_t parts, Use use) const {
+        const size_t width = model.width_;
+        for (size_t i = 0; i < batch.items.size(); ++i) {
+            const float* r = batch.residuals.data() + i * width;
+            if (all_negligible(r, width, kNegligible)) continue;
+            model.each_feature(static_cast<size_t>(batch.items[i]), [&](size_t f, float x) {
+                if (parts > 1 && f % parts != part) return;
+                const Share share{f};
+                for (size_t c = 0; c < width; ++c) use(f * width + c, share, x * r[c]);
+            });
+        }
+    }
+};
+
+double LogLinear::pass(std::span<const int32_t> gold, std::span<float> state, std::span<const int64_t> order,
+                       std::span<const float> decay, float rate, size_t batch, size_t threads) const {
+    check(plain_ && !ends_, "stochastic steps are for outcomes with columns of their own");
+    check(gold.size() == rows_, "labels and rows disagree");
+    for (const int64_t row : order) {
+        check(row >= 0 && static_cast<size_t>(row) < rows_, Epoch::kNoItem);
+        const int32_t y = gold[static_cast<size_t>(row)];
+        check(y >= 0 && static_cast<size_t>(y) < outcomes(), "a label is out of range");
+    }
+    return run_epoch(Epoch{*this, gold}, state, order, L2Shares{decay}, AdaGrad{rate}, batch, threads);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "training/epoch.h"
 
 // The nodes at both ends of each row: log-probabilities of labels, (nodes, K), and the two nodes.
 struct EndScores {
@@ -34,15 +35,28 @@ class LogLinear {
     size_t outcomes() const { return columns_.size(); }
 
     // L(W) and its gradient, (features, columns). Rows of gold -1 are left out; the others count `row_weights`, if given.
-    double objective(std::span<const double> weights, std::span<const int32_t> gold, std::span<const float> row_weights,
-                     std::span<const double> precision, double* gradient, size_t threads) const;
+    Objective objective(std::span<const double> weights, std::span<const int32_t> gold,
+                        const std::optional<Array<float>>& row_weights, std::span<const double> precision, size_t threads) const;
     // Scores of all outcomes, (rows, outcomes), without base; with `normalised`, with base and minus their log sum.
     std::vector<float> scores(std::span<const double> weights, bool normalised, size_t threads) const;
     // The gradient of the weights, given that of the scores, (rows, outcomes).
-    void pull(std::span<const float> residuals, double* gradient, size_t threads) const;
+    NewArray<double> pull(const Matrix<float>& residuals, size_t threads) const;
+    // One pass of AdaGrad over rows, all of whose labels are known; see Nodes. For features that are many and rare.
+    double pass(std::span<const int32_t> gold, std::span<float> state, std::span<const int64_t> order,
+                std::span<const float> decay, float rate, size_t batch, size_t threads) const;
 
    private:
     struct Work;
+    struct Epoch;
+    // Calls each(feature, value) for the features of a row.
+    template <typename Each>
+    void each_feature(size_t row, Each each) const {
+        for (auto i = static_cast<size_t>(sparse_.offsets[row]); i < static_cast<size_t>(sparse_.offsets[row + 1]); ++i)
+            each(static_cast<size_t>(sparse_.ids[i]), values_ ? (*values_)[i] : 1.0f);
+        for (size_t j = 0; j < n_dense_; ++j)
+            if (const float x = dense_->row(row)[j]; x != 0.0f) each(n_sparse_ + j, x);
+        each(features() - 1, 1.0f);
+    }
     std::vector<float> table(std::span<const double> weights) const;
     // The scores of the columns of a row, then of its outcomes.
     void score(size_t row, const float* table, Work& work, bool with_base) const;

@@ -46,7 +46,7 @@ SCALINGS = 8
 MOST_EDGES = 200_000
 #: The exponents of rates on loops that are compared.
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
-#: With more types, all have the same exponent.
+#: With more types, or with features of edges, all types have the same exponent.
 MOST_TYPES = 4
 
 
@@ -226,7 +226,7 @@ def chosen_exponents(tables: Sequence[EdgeTable], loss: Callable[[list[EdgeTable
         return measured[key]
 
     best = min(([a] * len(tables) for a in EXPONENTS), key=loss_with)
-    if 1 < len(tables) <= MOST_TYPES:
+    if 1 < len(tables) <= MOST_TYPES and not any(len(own.weights) for own in tables):
         for t in range(len(tables)):
             best = min(([*best[:t], a, *best[t + 1 :]] for a in EXPONENTS), key=loss_with)
     return best

@@ -1,6 +1,8 @@
 """The node factors of random fields on graphs: log P(y | features of a node), estimated without the edges.
 
-    P(y | x) = softmax(b + W x)                       one convex problem, by L-BFGS
+    P(y | x) = softmax(b + W x)                       one convex problem
+
+It is solved by L-BFGS; with many weights, as of words, by a few stochastic passes, which cost much less.
 
 Edges are fitted given the log-probabilities of nodes whose labels the node model has not seen: the labelled graphs, or
 the labelled nodes of few graphs, are in folds, and a model of the other folds scores each. The weight of the prior is
@@ -10,7 +12,7 @@ the one whose model has the smaller loss on the first fold.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 from corate import _native, portable_math
 from corate.model.graph_scores import NodeFeatures
 from corate.optimize.lbfgs import lbfgs
+from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.rows import owners_of
 from corate.training.source import RunContext
-from corate.types import F64, Ids, Offsets
+from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["FOLDS", "NodeModel", "Numbers", "floored", "folds_of", "loss_of", "minimised", "power_of_four"]
 
@@ -36,6 +39,9 @@ MANY_NODES = 200_000
 CHOICE_NODES = 10_000
 #: With at most this many labelled nodes, the prior is chosen on all folds.
 FEW_NODES = 1_000
+#: With more weights than this, or more than MANY_NODES labelled nodes, they are trained in stochastic passes, of which
+#: there are MOST_PASSES at most, with this step size and one of these weights of the prior.
+MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 12, 0.1, (0.5, 0.1)
 ITERATIONS = 60
 TOLERANCE, PERIOD = 1e-3, 4
 
@@ -44,7 +50,7 @@ def folds_of(offsets: Offsets, labels: Ids, seed: int) -> tuple[Ids, bool]:
     """The fold of each node, and whether folds consist of whole graphs. With few graphs, they are of labelled nodes.
 
     >>> folds_of(np.array([0, 4]), np.array([0, 1, 0, 1]), seed=0)[0].tolist()
-    [0, 3, 1, 2]
+    [1, 2, 0, 3]
     """
     rng = np.random.default_rng(seed)
     known = np.flatnonzero(labels >= 0)
@@ -96,12 +102,19 @@ class NodeModel:
         features: the features of all nodes.
         labels: the labels, -1 where one is not known.
         n_labels: K.
+        passes: the number of stochastic passes, if there are any.
     """
 
     features: NodeFeatures
     labels: Ids
     n_labels: int
     context: RunContext
+    passes: int = 3
+
+    @property
+    def in_passes(self) -> bool:
+        """Whether the weights are trained in stochastic passes, and not by L-BFGS."""
+        return self.native.size > MANY_WEIGHTS or int((self.labels >= 0).sum()) > MANY_NODES
 
     @cached_property
     def native(self) -> _native.LogLinear:
@@ -109,8 +122,8 @@ class NodeModel:
         return self.features.model(self.n_labels)
 
     @cached_property
-    def _moments(self) -> tuple[F64, F64, F64]:
-        """Of each feature: its mean, its variance, and its mean square where it is not 0."""
+    def _moments(self) -> tuple[F64, F64, F64, F64]:
+        """Of each feature: its mean, its variance, its mean square where it is not 0, and how often it is not 0."""
         features, n = self.features, max(1, len(self.labels))
         ids, m = features.rows[1], features.n_names
         values = np.ones(len(ids)) if features.values is None else features.values.astype(np.float64)
@@ -123,7 +136,7 @@ class NodeModel:
             squares = np.append(squares, (vectors**2).sum(axis=0))
             times = np.append(times, (vectors != 0).sum(axis=0))
         mean = sums / n
-        return mean, np.maximum(squares / n - mean**2, 0.0), squares / np.maximum(times, 1)
+        return mean, np.maximum(squares / n - mean**2, 0.0), squares / np.maximum(times, 1), times.astype(np.float64)
 
     def precision(self, c2: float) -> F64:
         """The prior's weight of each feature, whatever the unit of its values. The bias has none."""
@@ -131,13 +144,19 @@ class NodeModel:
 
     def scale(self, each: float, precision: F64) -> F64:
         """The root of the curvature of each feature, roughly, for so many nodes of a label; 1 if it is always 0."""
-        mean, variance, _ = self._moments
+        mean, variance = self._moments[:2]
         spread = np.where(variance > 1e-6 * mean**2, variance, mean**2)  # a constant is like the bias
         curvature = spread * each + precision[:-1]
         return np.sqrt(np.where(curvature > 0, curvature, 1.0))
 
     def fit(self, nodes: NDArray[np.bool_], c2: float, stage: str, start: F64 | None = None) -> F64:
         """The weights, ``(features + 1) * K``, fitted to some nodes. ``start`` are weights to begin with."""
+        if self.in_passes:
+            run = self._run(nodes, c2)
+            for done in range(self.passes):
+                run.pass_within(0.1)
+                self.context.progress(ProgressEvent(stage, (done + 1) / self.passes))
+            return run.weights.astype(np.float64)
         gold = np.where(nodes, self.labels, -1).astype(np.int32)
         mean = self._moments[0]
         each, precision = int((gold >= 0).sum()) / self.n_labels, self.precision(c2)
@@ -162,6 +181,39 @@ class NodeModel:
             bias = (own[-1] + (mean[:, None] * own[:-1]).sum(axis=0)) * whole
             begin = np.concatenate([(own[:-1] * scale).ravel(), bias])
         return weights(minimised(objective, begin, stage, self.context))
+
+    def _run(self, nodes: NDArray[np.bool_], c2: float) -> AdaGrad:
+        """Stochastic passes over some nodes."""
+        items = np.flatnonzero(nodes & (self.labels >= 0))
+        visits = np.append(self._moments[3], 1) * (len(items) / max(1, len(self.labels)))
+        decay = (self.precision(c2) / np.maximum(visits, 1)).astype(np.float32)
+        steps, threads = _NodeSteps(self.native, self.labels), self.context.threads
+        return AdaGrad.of(
+            steps, decay, items, rate=RATE, threads=threads, seed=self.context.seed, averaging=True, batch=16
+        )
+
+    def with_chosen_passes(self, folds: Ids, c2: float | None) -> tuple[NodeModel, float]:
+        """The model with the number of passes, and the prior, that have the smallest loss on the first fold."""
+        known = np.flatnonzero(self.labels >= 0)
+        held_out, rest = (known[own][: 2 * CHOICE_NODES] for own in (folds[known] == 0, folds[known] != 0))
+        choices = PASSES_C2 if c2 is None else (c2,)
+        if not len(held_out) or not len(rest):
+            return self, choices[0]
+        part = self.take(np.concatenate([rest, held_out]))
+        tested, found = np.arange(len(rest), len(part.labels)), list[tuple[float, int, float]]()
+        for prior in choices:
+            run, losses = part._run(np.arange(len(part.labels)) < len(rest), prior), list[float]()
+            while len(losses) < MOST_PASSES and (len(losses) < 3 or min(losses[-2:]) < min(losses[:-2])):
+                run.pass_within(0.1)
+                losses.append(loss_of(part.log_probs(run.weights.astype(np.float64)), part.labels, tested))
+                self.context.progress(ProgressEvent("choosing the number of passes", len(losses) / MOST_PASSES))
+            found.append((min(losses), int(np.argmin(losses)) + 1, prior))
+        _, passes, prior = min(found)
+        return replace(self, passes=passes), prior
+
+    def take(self, nodes: NDArray[np.int64]) -> NodeModel:
+        """The model of some nodes."""
+        return replace(self, features=self.features.take(nodes), labels=self.labels[nodes])
 
     def refitted(self, targets: F64, counts: F64, c2: float, start: F64) -> F64:
         """The weights fitted to probabilities of labels, where each node counts so many times; from start weights."""
@@ -218,6 +270,23 @@ class NodeModel:
             stage = f"fitting nodes without part {fold + 1} of {parts}"
             found.append(self.fit(rest if rest.any() else known, c2, stage))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _NodeSteps:
+    """Stochastic steps of a regression for known labels."""
+
+    native: _native.LogLinear
+    labels: Ids
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return self.native.size
+
+    def pass_over(self, state: F32, order: Numbers, decay: F32, rate: float, batch: int, threads: int) -> float:
+        """Make AdaGrad steps for the nodes in order, in place. Returns the sum of their losses before each step."""
+        return self.native.pass_over(self.labels, state, order, decay, rate, batch, threads)
 
 
 def power_of_four(loss: Callable[[float], float]) -> float:

@@ -51,8 +51,8 @@ TRIAL_NODES = 20_000
 MEMORY = 1 << 20
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
-#: The least factor of the prior in joint training.
-LEAST_PRIOR = 1e-3
+#: The least factor of the prior in joint training, and by how much it gets weaker at a time.
+LEAST_PRIOR, PRIOR_STEP = 1e-3, 16.0
 #: Probabilities to these powers are compared when rounds are: the labels count, and not how sure they are.
 TEMPERATURES = (0.25, 0.4, 0.6, 0.8, 1.0)
 
@@ -270,10 +270,13 @@ class GraphTraining:
             every = [weights]
             scores = [self.features.vectors.astype(np.float32)]
         else:
-            c2 = self.nodes.chosen_c2(self.folds) if c2 is None else c2
-            every = self.nodes.fold_weights(self.folds, c2)
-            weights = self.nodes.fit(known, c2, "fitting nodes", every[0])
-            scores = [self.nodes.log_probs(own) for own in every]
+            nodes = self.nodes
+            if nodes.in_passes:
+                nodes, c2 = nodes.with_chosen_passes(self.folds, c2)
+            c2 = nodes.chosen_c2(self.folds) if c2 is None else c2
+            every = nodes.fold_weights(self.folds, c2)
+            weights = nodes.fit(known, c2, "fitting nodes", every[0])
+            scores = [nodes.log_probs(own) for own in every]
         out_of_fold = scores[0].copy()
         for fold in range(1, len(scores)):
             out_of_fold[self.folds == fold] = scores[fold][self.folds == fold]
@@ -394,7 +397,7 @@ class GraphTraining:
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""
-        learn, loss = self._trial(found)
+        learn, loss = (None, None) if self.nodes.in_passes else self._trial(found)
         if learn is None or loss is None:
             return found.weights, found.tables, {"iterations": 0}
         part = replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
@@ -448,6 +451,6 @@ def _gained(
         if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
             break
         best, factors = min(losses), joint.parts(vector)
-        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / 4
-    record = {"iterations": iterations, "prior": 4 * prior, "held_out": {"before": first, "after": best}}
+        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / PRIOR_STEP
+    record = {"iterations": iterations, "prior": PRIOR_STEP * prior, "held_out": {"before": first, "after": best}}
     return reached, record if reached else {"iterations": 0, "held_out": {"before": first}}
