@@ -12,7 +12,7 @@ from corate.cli.evaluation_details import details, drawing, plain_details, show_
 from corate.cli.plot import check_picture, prepare_picture
 from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, load_model, reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_table, show_table
-from corate.errors import ConfigError
+from corate.errors import Argument, ConfigError
 from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Evaluate(Reporting):
         for name, given in (("errors", self.errors), ("least_sure", self.least_sure)):
             if given and corpus.edges is not None:
                 remedy = "omit it; corate tag --scores shows the probability of each label"
-                raise ConfigError("this option shows sentences, and the model labels graphs", remedy, option=name)
+                raise ConfigError(f"{Argument(name)} shows sentences, and the model labels graphs", remedy, option=name)
 
     def _show(self, report: Report, speed: float, found: Mapping[str, Any]) -> None:
         for table in report.tables():

@@ -51,7 +51,9 @@ def check_edges_given(tagger: Tagger, edges: str | None) -> None:
         )
     trained = f"with {Argument('edges', tagger.edge_source)}" if tagger.edge_source else "without edges"
     raise ConfigError(
-        f"the model was trained on text {trained}, so it cannot use a file of edges; omit it", option="edges"
+        f"the model was trained on text {trained}, so it cannot use the file {edges!r}",
+        f"omit {Argument('edges', edges)}",
+        option="edges",
     )
 
 
@@ -74,7 +76,9 @@ def read_graphs(
     model: Any = getattr(like, "model", None)
     label = reading.label or (getattr(like, "label_source", "") or None)
     if labelled and label is None:
-        raise ConfigError("name the column of the labels in the file of nodes", option="label")
+        raise ConfigError(
+            "the file of nodes has no column of labels by default", f"name it with {Argument('label')}", option="label"
+        )
     if model is not None and model.graph is not None:
         symmetric = [own.type for own in model.graph.edges if own.symmetric]
     edges: Any = reading.edges
@@ -99,4 +103,5 @@ def _check_options(reading: Reading) -> None:
     usual = vars(type(reading)())
     for name in _OF_TEXT:
         if getattr(reading, name) != usual[name]:
-            raise ConfigError("this option is for text, and --edges names a file of graphs; omit it", option=name)
+            files = f"{Argument('edges', reading.edges)} names a file of graphs"
+            raise ConfigError(f"{Argument(name)} is for text, and {files}; omit it", option=name)

@@ -164,8 +164,8 @@ class Reading(Options):
     label: str | None = _reading(
         "--label NAME",
         "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats, a key of FEATS such as feats:Case, or a key "
-        "of MISC; default: as in training, or upos. In JSON lines: the name of the list of labels. In CSV files of nodes: "
-        "the column; default: as in training.",
+        "of MISC; default: as in training, or upos. In JSON lines: the name of the list of labels. In CSV files of "
+        "nodes: the column; default: as in training.",
     )
     edges: str | None = _reading(
         "--edges EDGES|FILE",
@@ -234,9 +234,7 @@ class Reading(Options):
         format = format or detect(head, name, comment=self.comment, kind="unlabelled")
         return NamedBytes(joined(limited(blocks, name, format, self.max_sentence, self.comment)), name), format
 
-    def read_labelled(
-        self, file: str, like: Corpus | Tagger | None = None, *, symmetric: Iterable[str] = ()
-    ) -> Corpus:
+    def read_labelled(self, file: str, like: Corpus | Tagger | None = None, *, symmetric: Iterable[str] = ()) -> Corpus:
         """Like `read`. Raises DataError, which names the file, if it has no labels."""
         corpus = self.read(file, like, symmetric=symmetric)
         with naming(file):

@@ -174,7 +174,7 @@ class Tag(Run):
             raise ConfigError("files of nodes are written as CSV; omit this option", option="to")
         corpus = self.reading.read(NamedBytes(nodes.getvalue(), nodes.name), tagger, labelled=False)
         between = self.reading.separator_text()
-        yield tagged_nodes(tagger, nodes, corpus, asked, separator=between, threads=self.threads)
+        return iter([tagged_nodes(tagger, nodes, corpus, asked, separator=between, threads=self.threads)])
 
 
 def _with_progress(blocks: Iterator[tuple[bytes, float | None]], progress: ProgressBar) -> Iterator[bytes]:
