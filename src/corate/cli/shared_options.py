@@ -170,9 +170,9 @@ class Reading(Options):
     edges: str | None = _reading(
         "--edges EDGES|FILE",
         "Which tokens edges join: tree (heads and dependents in CoNLL-U), chain (neighbours), skip:COLUMN (tokens with "
-        "the same value in a column), or several with + between them. Default: as in training, or none. Or a CSV file "
-        "with a row for each edge: the names of its two nodes and, in a column type, its type. Then the text is a CSV "
-        "file with a row for each node: its name, features and label. A column graph in both files separates graphs.",
+        "the same value in a column), or several with + between them. Default: as in training, or none. For graphs: a "
+        "CSV file with two nodes in each row and, in the column type, the type of the edge. The text is then a CSV file "
+        "with the name, the features and the label of a node in each row. The column graph, if any, tells graphs apart.",
     )
     edge_numbers: str | None = _reading(
         "--edge-numbers NAMES",

@@ -115,7 +115,7 @@ class GraphTagger(BaseEstimator):
         right = [ours == label for label, ours in zip(gold, predicted, strict=True) if label is not None]
         if not right:
             raise DataError("y has no known label; give some to evaluate on")
-        return sum(right) / len(right)
+        return float(np.mean(right))
 
     def _lattice(self, x: Any, edges: Any, edge_features: Any, known: Any) -> GraphLattice:
         tagger = self._fitted()
