@@ -150,7 +150,7 @@ class Reading(Options):
         "--columns NAMES",
         "The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the training "
         "text; in training, the last column is the label. For CoNLL-U: the columns that features use. For Label "
-        "Studio: the member of data with the text. For CSV files of nodes: the columns of texts.",
+        "Studio: the member of data with the text.",
     )
     encoding: str = _reading("--encoding NAME", "The encoding of the text.", default="utf-8")
     separator: str | None = _reading(
@@ -171,8 +171,9 @@ class Reading(Options):
         "--edges EDGES|FILE",
         "Which tokens edges join: tree (heads and dependents in CoNLL-U), chain (neighbours), skip:COLUMN (tokens with "
         "the same value in a column), or several with + between them. Default: as in training, or none. For graphs: a "
-        "CSV file with two nodes in each row and, in the column type, the type of the edge. The text is then a CSV file "
-        "with the name, the features and the label of a node in each row. The column graph, if any, tells graphs apart.",
+        "CSV file with two nodes in each row and, in the column type, the type of the edge. FILE is then a CSV file "
+        "with the name, the features and the label of a node in each row. A column graph in it tells graphs apart. "
+        "--columns chooses columns of texts.",
     )
     edge_numbers: str | None = _reading(
         "--edge-numbers NAMES",

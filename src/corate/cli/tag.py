@@ -46,27 +46,34 @@ Examples:
   echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
   corate tag model.corate tasks.json -o pre-annotated.json                    tasks of Label Studio
-  tail -f stream.tsv | corate tag model.corate
   corate tag model.corate new.tsv --nbest 5
   corate tag model.corate new.tsv --constrain auto --scores
-  corate tag model.corate new.tsv --only-sure 0.9
   corate tag model.corate half-done.tsv --fixed label
   corate tag model.corate nodes.csv --edges edges.csv -o tagged.csv           nodes of graphs
+"""
+
+_MORE_EXAMPLES = """
+\b
+  tail -f stream.tsv | corate tag model.corate
+  corate tag model.corate new.tsv --only-sure 0.9
+  corate tag model.corate nodes.csv --edges edges.csv --fixed topic           labels in a column are kept
 """
 
 _PANEL = "Probabilities and constraints"
 
 
-@command("tag", _EXAMPLES, everyday="output format to columns scores nbest only_sure constrain threads quiet")
+@command(
+    "tag",
+    _EXAMPLES,
+    everyday="output format to columns scores nbest only_sure constrain threads quiet",
+    more_examples=_MORE_EXAMPLES,
+)
 class Tag(Run):
     """Label text.
 
     Columns are copied, and the label is added as the last column. In CoNLL-U, labels are replaced. Columns, CoNLL-U and
     plain text are tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay.
-    Other formats are read completely first.
-
-    With a file of edges, FILE is a CSV file of the nodes of graphs. It is written with a column of labels, predicted.
-    Labels in the file are not read, except with --fixed.
+    Other formats are read completely first. Nodes in a CSV file get a column, predicted; labels in it are not read.
     """
 
     model: str = MODEL
@@ -111,7 +118,7 @@ class Tag(Run):
     )
     only_sure: float | None = option(
         "--only-sure P",
-        "Write _ for labels less probable than P; Label Studio: omit the span; CSV: write nothing.",
+        "Write _ for labels less probable than P; Label Studio: omit the span.",
         least=0,
         most=1,
         panel=_PANEL,

@@ -48,7 +48,6 @@ Examples:
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   corate train en-train.conllu -o en.corate --label upos+feats --test en-test.conllu
   corate train nodes.csv --edges edges.csv --label topic -o m.corate      nodes of graphs
-  cat part-*.tsv | corate train - -o model.corate --quiet
   corate compare train.tsv --test test.tsv          which method suits this text?
 """
 
@@ -56,6 +55,7 @@ _MORE_EXAMPLES = """
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
+  cat part-*.tsv | corate train - -o model.corate --quiet
   corate train more.tsv -o model2.corate --init model.corate
   corate train train.tsv -o model.corate --raw news.txt.gz --raw books.txt      word classes from text without labels
   corate train partly.tsv -o model.corate --unknown '?'
