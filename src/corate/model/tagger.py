@@ -22,7 +22,7 @@ from corate.corpus import Column, Corpus, StringTable, listed
 from corate.corpus.attributes import ItemSequence
 from corate.counting.counts import Counts
 from corate.display import counted
-from corate.errors import Argument, ConfigError, CorateWarning, DataError, ModelError
+from corate.errors import Argument, ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
@@ -709,21 +709,10 @@ class Tagger(Answers, FrameTagging):
 
         Raises ModelError if the file cannot be written, or if the format cannot store the model. A CRFsuite file can
         store first-order models with ready-made features, and only weights of features and of label pairs.
-
-        A classifier of nodes is not stored, and a warning says so.
         """
         if format not in (None, "corate", "crfsuite"):
             raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")
         tagger = self
-        if self.classifier is not None:
-            lost = type(getattr(self.classifier, "classifier", self.classifier)).__name__
-            warnings.warn(
-                CorateWarning(
-                    f"{os.fspath(path)} has the edges, but not the classifier of the nodes ({lost}): the loaded model "
-                    "needs its log-probabilities, as node_log_probs of Corpus.from_graphs"
-                ),
-                stacklevel=2,
-            )
         if rare:
             _use_shrunk("Tagger.save(rare=...)")
             tagger = self.shrunk(rare=rare)

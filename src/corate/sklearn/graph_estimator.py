@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -140,6 +141,20 @@ class GraphTagger(BaseEstimator):
     def _fitted(self) -> Tagger:
         check_is_fitted(self, "tagger_")
         return self.tagger_
+
+    # A pickle of a tagger has no classifier, as its bytes are those of the model file.
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        tagger: Tagger | None = state.get("tagger_")
+        if tagger is not None:
+            state |= {"tagger_": replace(tagger, classifier=None), "_classifier": tagger.classifier}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = {name: value for name, value in state.items() if name != "_classifier"}
+        super().__setstate__(kept)
+        if state.get("_classifier") is not None:
+            self.tagger_ = replace(self.tagger_, classifier=state["_classifier"])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
