@@ -45,8 +45,8 @@ class GraphTagger(BaseEstimator):
         classes_: an array of the labels, sorted: whole numbers if ``y`` has whole numbers, otherwise texts.
 
     >>> edges = np.array([[0, 1], [1, 2], [3, 4], [4, 5]])
-    >>> x = np.array([[0.9], [0.2], [1.1], [-1.0], [0.1], [-0.8]])
-    >>> estimator = GraphTagger(method="separate").fit(x, [1, None, 1, 0, None, 0], edges=edges)
+    >>> x = np.array([[0.9], [1.1], [0.2], [-1.0], [-0.8], [0.1]])
+    >>> estimator = GraphTagger(method="separate").fit(x, [1, 1, None, 0, 0, None], edges=edges)
     >>> estimator.classes_, estimator.predict(x, edges=edges).tolist()
     (array([0, 1]), [1, 1, 1, 0, 0, 0])
     >>> estimator.predict_proba(x, edges=edges).shape
