@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Solved:
 def solved(task: Task, method: str, nodes: Any = None, threads: int = 1) -> Solved:
     """Train on a task, and answer it; known labels of a network are given."""
     given = {} if nodes is None else {"nodes": nodes}
-    messages: list[str] = []
+    warm_up()
     build, corpus = timed(lambda: corpus_of(task, task.train, labels=True))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -71,12 +72,22 @@ def solved(task: Task, method: str, nodes: Any = None, threads: int = 1) -> Solv
 
         tag, (found, marginals) = timed(answer)
     messages = sorted({str(one.message) for one in caught})
+    messages = [*messages[:1], f"{len(messages) - 1} more warnings"] if len(messages) > 2 else messages
     starts = np.concatenate([[0], np.cumsum([len(graph.y) for graph in task.test])])
     places = np.concatenate([start + nodes_ for start, nodes_ in zip(starts, asked(task), strict=False)])
     labels = np.array([label for graph in found for label in graph], dtype=str)[places]
     loss = log_loss(task, tagger.labels, np.asarray(marginals)[places])
     note = "; ".join([f"corpus {build:.2f} s, training {train:.2f} s, answers {tag:.2f} s", *messages])
     return Solved(tagger, Answer(labels, loss, train, tag, note), np.asarray(marginals))
+
+
+@cache
+def warm_up() -> None:
+    """Import what training imports when it is first needed."""
+    edges = [np.array([[0, 1], [1, 2]])] * 12
+    corpus = corate.Corpus.from_graphs([[["a"], ["b"], ["a"]]] * 12, [["A", "B", "A"]] * 12, edges=edges)
+    tagger = corate.train(corpus, "separate")
+    tagger.lattice(corpus).tag()
 
 
 def digest(found: Solved) -> str:

@@ -20,26 +20,26 @@ NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
     "(top)": 943,
-    "cli": 3852,
+    "cli": 4050,
     "compat": 1192,
     "corpus": 1940,
     "counting": 1586,
     "demo": 188,
-    "evaluation": 994,
+    "evaluation": 1020,
     "features": 1216,
-    "formats": 2517,
+    "formats": 2520,
     "graphs": 2498,
     "inference": 622,
     "inspection": 302,
     "io": 956,
-    "model": 3504,
+    "model": 3577,
     "optimize": 806,
     "pages": 400,
     "rate": 2781,
-    "sklearn": 306,
+    "sklearn": 423,
     "spacy": 286,
     "spark": 753,
-    "training": 5611,
+    "training": 5612,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {

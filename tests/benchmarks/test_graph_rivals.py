@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.graph_rivals import Answer
-from benchmarks.graph_sets import Graph, Task, chain, network
+from benchmarks.graph_sets import Graph, Task, chain, grids, network
 
 from benchmarks import graph_rivals
 
@@ -63,3 +63,11 @@ def test_the_penalty_is_chosen_where_few_nodes_have_labels() -> None:
 
 def test_seconds_are_those_of_training_and_answering() -> None:
     assert Answer(np.zeros(0), 0.0, 1.5, 0.5).seconds == 2.0
+
+
+def test_the_true_field_is_better_than_its_nodes_and_knows_how_sure_it_is() -> None:
+    task = next(grids(True, images=4))
+    nodes = graph_rivals.classified(task, graph_rivals.logistic)
+    true = graph_rivals.true_grids(task, sweeps=200)
+    assert graph_rivals.accuracy(task, true.labels) > graph_rivals.accuracy(task, nodes.labels) + 4
+    assert true.log_loss < nodes.log_loss - 0.1

@@ -92,11 +92,6 @@ def test_integer_labels_have_names(corate, tmp_path):
     assert "give their names with --label-names" in failed.err
 
 
-#: Files of models do not hold typed edges yet. This fails when they do: remove it then.
-NOT_IN_FILES = pytest.mark.xfail(strict=True, reason="files of models do not hold typed edges yet")
-
-
-@NOT_IN_FILES
 def test_case_on_a_tree_from_training_to_tagged_text(corate, treebank, tmp_path):
     model = tmp_path / "m.corate"
     treebank.write_bytes((TEXT + b"\n") * 10)
@@ -113,7 +108,6 @@ def test_case_on_a_tree_from_training_to_tagged_text(corate, treebank, tmp_path)
     assert corate("tag", model, treebank, "--to", "columns").text.startswith("Sie\tPRON\tnsubj\tgeht\tNom\n")
 
 
-@NOT_IN_FILES
 def test_text_without_a_tree_is_refused_with_its_line(corate, treebank, tmp_path):
     model = tmp_path / "m.corate"
     treebank.write_bytes((TEXT + b"\n") * 10)
@@ -127,7 +121,6 @@ def test_text_without_a_tree_is_refused_with_its_line(corate, treebank, tmp_path
     assert corate("tag", model, "-", "--format", "conllu", stdin=b"# only a comment\n").out == b"# only a comment\n"
 
 
-@NOT_IN_FILES
 def test_documents_are_tagged_as_whole_graphs(corate, treebank, tmp_path):
     document = b"# newdoc\n" + TEXT + b"\n" + TEXT + b"\n"
     text = document * 10
@@ -139,7 +132,6 @@ def test_documents_are_tagged_as_whole_graphs(corate, treebank, tmp_path):
     assert len([sentence for sentence in rows if sentence]) == 40
 
 
-@NOT_IN_FILES
 def test_edges_of_column_files(corate, tmp_path):
     text = tmp_path / "a.tsv"
     text.write_text("Ann\tP\nsings\tV\n\nBob\tP\n\n" * 10, "utf-8")

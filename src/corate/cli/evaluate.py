@@ -12,6 +12,7 @@ from corate.cli.evaluation_details import details, drawing, plain_details, show_
 from corate.cli.plot import check_picture, prepare_picture
 from corate.cli.shared_options import MODEL, THREADS, Reading, Reporting, load_model, reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_table, show_table
+from corate.errors import Argument, ConfigError
 from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Examples:
   corate eval model.corate test.tsv --plot confusions.svg
   corate eval model.corate test.tsv --calibration --plot scores.html
   corate eval model.corate test.tsv --json | jq .accuracy_oov
+  corate eval model.corate nodes.csv --edges edges.csv         graphs
 """
 
 
@@ -44,7 +46,8 @@ class Evaluate(Reporting):
     """Evaluate a model on labelled text.
 
     Shows the accuracy on all words, known words and OOV words (words that are not in the training text). If the labels
-    mark spans, it also shows precision, recall and F1 of the spans.
+    mark spans, it also shows precision, recall and F1 of the spans. For graphs, it shows them for each label. Nodes and
+    tokens whose label is unknown are left out.
     """
 
     model: str = MODEL
@@ -78,6 +81,7 @@ class Evaluate(Reporting):
             progress("reading")
             tagger = load_model(self.model, self.file)
             corpus = self.reading.read_labelled(self.file, tagger)
+            self._check_units(corpus)
             scores, report = measure(tagger, corpus, self.threads, progress)
             found = details(tagger, corpus, self.calibration, self.errors, self.least_sure, progress.show)
             if self.plot is not None:
@@ -91,15 +95,23 @@ class Evaluate(Reporting):
                 write_text(self.plot, text)
         self.report({**scores, **plain_details(found)}, lambda: self._show(report, scores["tokens_per_second"], found))
 
+    def _check_units(self, corpus: Corpus) -> None:
+        """Refuse to show sentences of graphs."""
+        for name, given in (("errors", self.errors), ("least_sure", self.least_sure)):
+            if given and corpus.edges is not None:
+                remedy = "omit it; corate tag --scores shows the probability of each label"
+                raise ConfigError(f"{Argument(name)} shows sentences, and the model labels graphs", remedy, option=name)
+
     def _show(self, report: Report, speed: float, found: Mapping[str, Any]) -> None:
         for table in report.tables():
             print_table(table)
             print()
-        print(f"{count(speed)} tokens a second")
+        one = report.units[1]
+        print(f"{count(speed)} {one}s a second")
         if self.confusion:
             errors = report.confusion.most_confused(_MOST_CONFUSED)
             print()
-            show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])
+            show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", f"{one}s"])
         show_details(found)
 
 
@@ -113,7 +125,7 @@ def measure(
     start = time.perf_counter()
     predicted = _tagged(tagger, corpus, threads, progress or ProgressBar(quiet=True))
     seconds = time.perf_counter() - start
-    report = compare_labels(corpus, predicted, tagger.words)
+    report = compare_labels(corpus, predicted, tagger.words if len(tagger.words) or corpus.edges is None else None)
     speed = corpus.n_tokens / max(seconds, 1e-9)
     return {**report.to_dict(), "seconds": seconds, "tokens_per_second": speed}, report
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.commands import Run, argument, command, option
 from corate.cli.shared_options import JSON, MODEL, Reading, reading_options
 from corate.cli.terminal import counted, print_json, show_table
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError
 
 if TYPE_CHECKING:
     from corate import Corpus, Tagger
@@ -25,6 +26,7 @@ Examples:
   corate explain address.corate "12 Main Street" --token 1            # tokens are counted from 0
   corate explain ner.corate "Ann visits Paris" -t 2 --against B-ORG   # why not this label?
   corate explain ner.corate --file test.tsv --sentence 17             # a sentence of a file
+  corate explain m.corate --file nodes.csv --edges edges.csv -t 7     # node 7 of a graph
 """
 
 
@@ -34,18 +36,20 @@ class Explain(Run):
 
     The best labelling with the one label is compared with the best labelling with the other. The difference of their
     scores is a sum of contributions: of each feature, of the counts of the word, of the neighbouring labels and of the
-    other tokens. If the difference is 0, both labellings are equally probable. If it is 1, the first is 2.7 times as
-    probable as the second.
+    other tokens. For graphs, they are those of features, edges and the other nodes. If the difference is 0, both
+    labellings are equally probable. If it is 1, the first is 2.7 times as probable as the second.
     """
 
     model: str = MODEL
     text: str | None = argument("[TEXT]", "Words, with spaces between them.", required=False)
     file: str | None = option("--file FILE", "Take the sentence from this file.")
-    reading: Reading = reading_options("format")
-    sentence: int = option("--sentence N", "The number of the sentence in the file, from 1 on.", default=1, least=1)
+    reading: Reading = reading_options("format", "edges", "edge_numbers")
+    sentence: int = option(
+        "--sentence N", "The number of the sentence or graph in the file, from 1 on.", default=1, least=1
+    )
     token: int | None = option(
         "--token,-t N",
-        "The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
+        "The number of the token or node to explain, from 0 on. Default: the one that the model is least sure of.",
         least=0,
     )
     label: str | None = option("--label LABEL", "The label to explain. Default: the best.")
@@ -58,6 +62,11 @@ class Explain(Run):
         import corate
 
         tagger = corate.load(self.model)
+        if tagger.model.graph is not None:
+            self._explain_node(tagger)
+            return
+        if self.reading.edges is not None:
+            raise ConfigError(f"the model was trained without edges; omit {Argument('edges')}", option="edges")
         tokens = _tokens(tagger, self.text, self.file, self.reading.format, self.sentence)
         if self.token is not None:
             chosen = tagger.explain(tokens, self.token, self.label, self.against)
@@ -74,6 +83,29 @@ class Explain(Run):
         if self.token is None:
             _show_tokens(tokens, every)
         _show(tokens, chosen, self.top)
+
+    def _explain_node(self, tagger: Tagger) -> None:
+        """Explain a node of a graph."""
+        if self.file is None or self.text is not None:
+            remedy = "name the file of its nodes with --file, and its edges with --edges"
+            raise ConfigError("the model labels graphs, so there is no text to explain", remedy, option="file")
+        corpus = self.reading.read(self.file, tagger, labelled=False)
+        if self.sentence > len(corpus):
+            raise DataError(f"{self.file} has {counted(len(corpus), 'graph')}; there is no graph {self.sentence}")
+        graph = corpus[self.sentence - 1]
+        place = self.token
+        if place is None:
+            import numpy as np
+
+            ordered = np.sort(tagger.graph_lattice(graph).label_marginals(), axis=1)
+            place = 0 if ordered.shape[1] < 2 else int(np.argmin(ordered[:, -1] - ordered[:, -2]))
+        found = tagger.explain(graph, place, self.label, self.against)
+        named = next((column for column in graph.columns if column.name == "node"), graph.word)
+        nodes = [str(v) for v in range(graph.n_tokens)] if named is None else named.values()
+        if self.json:
+            print_json(_facts(nodes, found))
+        else:
+            _show(nodes, found, self.top, "node")
 
 
 def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sentence: int) -> list[Any]:
@@ -96,7 +128,7 @@ def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sen
             warnings.warn(f"{text} is explained as a word; give a file with --file {text}", stacklevel=2)
         return text.split()
     assert file is not None
-    corpus = corate.read(file, format=format, layout=tagger.layout, edges=tagger.edge_source or None)
+    corpus = corate.read(file, format=format, layout=tagger.layout)
     if sentence > len(corpus):
         raise DataError(f"{file} has {counted(len(corpus), 'sentence')}; there is no sentence {sentence}")
     here = range(int(corpus.offsets[sentence - 1]), int(corpus.offsets[sentence]))
@@ -123,7 +155,7 @@ def _word(token: Any) -> str:
     return token if isinstance(token, str) else str(token[0])
 
 
-def _facts(tokens: list[Any], found: Explanation) -> dict[str, Any]:
+def _facts(tokens: Sequence[Any], found: Explanation) -> dict[str, Any]:
     return {
         "tokens": [_word(token) for token in tokens],
         "token": found.position,
@@ -145,12 +177,12 @@ def _show_tokens(tokens: list[Any], every: list[Explanation]) -> None:
     print()
 
 
-def _show(tokens: list[Any], found: Explanation, top: int) -> None:
+def _show(tokens: Sequence[Any], found: Explanation, top: int, one: str = "token") -> None:
     if found.against is None:
         print(str(found))
         return
     print(
-        f"{_word(tokens[found.position])!r} (token {found.position}): {found.label} and not {found.against}, "
+        f"{_word(tokens[found.position])!r} ({one} {found.position}): {found.label} and not {found.against}, "
         f"difference {found.difference:+.3f}"
     )
     shown, rest = found.contributions[:top], found.contributions[top:]

@@ -267,32 +267,42 @@ def _span_types(tagger: Tagger) -> list[str] | None:
 
 def _input(tagger: Tagger) -> str:
     """What text the model reads."""
-    if tagger.model.graph is not None:
-        return "graphs: a corpus of Corpus.from_graphs, or of corate.read with edges"
+    if tagger.model.graph is not None and not tagger.edge_source:
+        if not tagger.label_source:
+            return "graphs: a corpus of Corpus.from_graphs, or of corate.read with edges"
+        read = [name.removesuffix(":number") for name in tagger.layout if name not in ("node", "label")]
+        columns = f", with the columns {', '.join(read)}" if read else ""
+        return f"CSV files of nodes{columns}, and of edges; the label is {tagger.label_source}"
     if not tagger.columns:
         return "ready-made features of each token, as in CRFsuite's files (--format items)"
+    edges = f"; the edges are {tagger.edge_source}" if tagger.edge_source else ""
     if tagger.label_source:
-        edges = f"; the edges are {tagger.edge_source}" if tagger.edge_source else ""
         return f"CoNLL-U; the label is {tagger.label_source}{edges}"
     observed = [name for name in tagger.layout if name != "label"]
-    if len(observed) == 1:
+    if len(observed) == 1 and not edges:
         return "words: one token a line, or one sentence a line (--format text; raw for text that is not tokenised)"
     unread = [name for name in observed if name not in (*tagger.vocabulary.columns, "_")]
     also = f"; {', '.join(unread)} may be anything" if unread else ""
-    return f"columns {', '.join(observed)}, one token a line{also}"
+    return f"columns {', '.join(observed)}, one token a line{also}{edges}"
 
 
 def _command(tagger: Tagger, path: str) -> str:
     """An example of how to tag with the model."""
     quoted = shlex.quote(path)
-    if tagger.model.graph is not None:
+    if tagger.model.graph is not None and not tagger.edge_source:
+        if tagger.label_source:
+            return f"corate tag {quoted} nodes.csv --edges edges.csv -o tagged.csv"
         return f"corate.load({path!r}).tag_all(corpus), in Python"
     if not tagger.columns:
         return f"corate tag {quoted} new.items --format items"
     if tagger.label_source:
         return f"corate tag {quoted} new.conllu -o tagged.conllu"
     alone = len([name for name in tagger.layout if name != "label"]) == 1
-    return f"corate tag {quoted} new.txt --format text" if alone else f"corate tag {quoted} new.tsv -o tagged.tsv"
+    return (
+        f"corate tag {quoted} new.txt --format text"
+        if alone and not tagger.edge_source
+        else f"corate tag {quoted} new.tsv -o tagged.tsv"
+    )
 
 
 def _held_out(record: dict[str, Any]) -> str:

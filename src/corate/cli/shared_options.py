@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 from corate.arguments import LARGEST_SEED, MOST_TOKENS
 from corate.cli.commands import Bundle, Field, Options, Run, argument, fields_of, option
 from corate.cli.exits import silence_warnings
+from corate.cli.graph_files import check_edges_given, is_file_of_edges, read_graphs
 from corate.cli.terminal import print_json
 from corate.errors import ConfigError, DataError, ModelError
 from corate.formats.registry import FORMATS
@@ -163,12 +164,20 @@ class Reading(Options):
     label: str | None = _reading(
         "--label NAME",
         "Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats, a key of FEATS such as feats:Case, or a key "
-        "of MISC; default: as in training, or upos. In JSON lines: the name of the list of labels.",
+        "of MISC; default: as in training, or upos. In JSON lines: the name of the list of labels. In CSV files of "
+        "nodes: the column; default: as in training.",
     )
     edges: str | None = _reading(
-        "--edges EDGES",
+        "--edges EDGES|FILE",
         "Which tokens edges join: tree (heads and dependents in CoNLL-U), chain (neighbours), skip:COLUMN (tokens with "
-        "the same value in a column), or several with + between them. Default: as in training, or none.",
+        "the same value in a column), or several with + between them. Default: as in training, or none. For graphs: a "
+        "CSV file with two nodes in each row and, in the column type, the type of the edge. FILE is then a CSV file "
+        "with the name, the features and the label of a node in each row. A column graph in it tells graphs apart. "
+        "--columns chooses columns of texts.",
+    )
+    edge_numbers: str | None = _reading(
+        "--edge-numbers NAMES",
+        "The columns of a CSV file of edges with numeric features, separated by commas. Default: all others.",
     )
     label_names: str | None = _reading(
         "--label-names FILE|NAMES",
@@ -192,10 +201,19 @@ class Reading(Options):
         *,
         labelled: bool = True,
         format: str | None = None,
+        symmetric: Iterable[str] = (),
     ) -> Corpus:
-        """Read one file; ``-`` is standard input. What the options do not say is as in ``like``."""
-        from corate import formats
+        """Read one file; ``-`` is standard input. What the options do not say is as in ``like``.
 
+        ``symmetric`` are the types of edges in a file that have no direction.
+        """
+        from corate import formats
+        from corate.model.tagger import Tagger
+
+        if isinstance(like, Tagger):
+            check_edges_given(like, self.edges)
+        if is_file_of_edges(self.edges):
+            return read_graphs(self, file, like, labelled=labelled, symmetric=symmetric)
         given = self.arguments() | ({} if format is None else {"format": format})
         if isinstance(file, NamedBytes):
             given["encoding"] = "utf-8"
@@ -217,9 +235,9 @@ class Reading(Options):
         format = format or detect(head, name, comment=self.comment, kind="unlabelled")
         return NamedBytes(joined(limited(blocks, name, format, self.max_sentence, self.comment)), name), format
 
-    def read_labelled(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:
+    def read_labelled(self, file: str, like: Corpus | Tagger | None = None, *, symmetric: Iterable[str] = ()) -> Corpus:
         """Like `read`. Raises DataError, which names the file, if it has no labels."""
-        corpus = self.read(file, like)
+        corpus = self.read(file, like, symmetric=symmetric)
         with naming(file):
             corpus.require_labels()
         return corpus
@@ -229,7 +247,8 @@ class Reading(Options):
         from corate.formats.label_names import names_or_file
 
         names = None if self.label_names is None else names_or_file(self.label_names)
-        return vars(self) | {"separator": self.separator_text(), "label_names": names}
+        given = {name: value for name, value in vars(self).items() if name != "edge_numbers"}
+        return given | {"separator": self.separator_text(), "label_names": names}
 
     def text_options(self, name: str) -> dict[str, Any]:
         """The arguments of ``TextOptions`` for a text of this name."""
@@ -243,6 +262,10 @@ class Reading(Options):
         ['word', 'pos', 'label']
         """
         return None if self.columns is None else [name.strip() for name in self.columns.split(",")]
+
+    def edge_number_names(self) -> list[str] | None:
+        """The names given with ``--edge-numbers``."""
+        return None if self.edge_numbers is None else names_in(self.edge_numbers)
 
     def separator_text(self) -> str | None:
         r"""The separator character. A tab is hard to type in a shell, so ``tab`` and ``\t`` are valid, too."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from corate.cli.commands import Run, argument, command, option
 from corate.cli.exits import as_option
+from corate.cli.graph_files import check_edges_given, is_file_of_edges
 from corate.cli.shared_options import (
     LABELLED,
     MODEL,
@@ -26,7 +28,11 @@ from corate.errors import ConfigError, DataError
 from corate.formats.registry import FORMATS
 from corate.io.chunks import open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
-from corate.io.streams import name_of, open_output
+from corate.io.streams import NamedBytes, name_of, open_output
+
+if TYPE_CHECKING:
+    from corate.model.tagged_text import Questions
+    from corate.model.tagger import Tagger
 
 __all__ = ["Tag"]
 
@@ -40,23 +46,34 @@ Examples:
   echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
   corate tag model.corate tasks.json -o pre-annotated.json                    tasks of Label Studio
-  tail -f stream.tsv | corate tag model.corate
   corate tag model.corate new.tsv --nbest 5
   corate tag model.corate new.tsv --constrain auto --scores
-  corate tag model.corate new.tsv --only-sure 0.9
   corate tag model.corate half-done.tsv --fixed label
+  corate tag model.corate nodes.csv --edges edges.csv -o tagged.csv           nodes of graphs
+"""
+
+_MORE_EXAMPLES = """
+\b
+  tail -f stream.tsv | corate tag model.corate
+  corate tag model.corate new.tsv --only-sure 0.9
+  corate tag model.corate nodes.csv --edges edges.csv --fixed topic           labels in a column are kept
 """
 
 _PANEL = "Probabilities and constraints"
 
 
-@command("tag", _EXAMPLES, everyday="output format to columns scores nbest only_sure constrain threads quiet")
+@command(
+    "tag",
+    _EXAMPLES,
+    everyday="output format to columns scores nbest only_sure constrain threads quiet",
+    more_examples=_MORE_EXAMPLES,
+)
 class Tag(Run):
     """Label text.
 
     Columns are copied, and the label is added as the last column. In CoNLL-U, labels are replaced. Columns, CoNLL-U and
     plain text are tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay.
-    Other formats are read completely first.
+    Other formats are read completely first. Nodes in a CSV file get a column, predicted; labels in it are not read.
     """
 
     model: str = MODEL
@@ -69,6 +86,7 @@ class Tag(Run):
         "comment",
         "label",
         "edges",
+        "edge_numbers",
         "label_names",
         "max_sentence",
         format=option(
@@ -127,6 +145,7 @@ class Tag(Run):
         if self.file == "-" and sys.stdin is not None and sys.stdin.isatty() and not self.quiet:
             print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
         tagger = load_model(self.model, self.file)
+        check_edges_given(tagger, self.reading.edges)
         if self.file != "-" and not os.path.exists(self.file):
             raise DataError(
                 f"no such file: {self.file}; to tag words, pipe them in: echo WORDS | corate tag {self.model}"
@@ -138,9 +157,12 @@ class Tag(Run):
         with bar as progress, open_blocks(self.file) as read_blocks, open_output(self.output) as sink:
             blocks = refuse_nul(utf8(_with_progress(read_blocks, progress), encoding, name), name)
             try:
-                tagged = tagged_blocks(
-                    tagger, blocks, text, asked, interactive=self.file == "-", progress=progress.show
-                )
+                if is_file_of_edges(self.reading.edges):
+                    tagged = self._tagged_nodes(tagger, NamedBytes(b"".join(blocks), name), asked)
+                else:
+                    tagged = tagged_blocks(
+                        tagger, blocks, text, asked, interactive=self.file == "-", progress=progress.show
+                    )
             except ConfigError as error:
                 hint = None if error.option is None else f"--{error.option.replace('_', '-')}"
                 raise click.BadParameter(error.worded(as_option), param_hint=hint) from None
@@ -150,6 +172,16 @@ class Tag(Run):
                 sink.write(piece)
                 if self.file == "-":
                     sink.flush()
+
+    def _tagged_nodes(self, tagger: Tagger, nodes: NamedBytes, asked: Questions) -> Iterator[bytes]:
+        """The file of nodes with their labels."""
+        from corate.model.tagged_graphs import tagged_nodes
+
+        if self.to != "auto":
+            raise ConfigError("files of nodes are written as CSV; omit this option", option="to")
+        corpus = self.reading.read(NamedBytes(nodes.getvalue(), nodes.name), tagger, labelled=False)
+        between = self.reading.separator_text()
+        return iter([tagged_nodes(tagger, nodes, corpus, asked, separator=between, threads=self.threads)])
 
 
 def _with_progress(blocks: Iterator[tuple[bytes, float | None]], progress: ProgressBar) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ import click
 
 from corate.cli.commands import argument, command, option
 from corate.cli.evaluate import measure, one_line
+from corate.cli.graph_files import is_file_of_edges
 from corate.cli.method_options import EXPERT, METHOD_OPTIONS, chosen_method
 from corate.cli.shared_options import (
     SCHEMES,
@@ -20,6 +21,7 @@ from corate.cli.shared_options import (
     THREADS,
     Reading,
     Reporting,
+    names_in,
     naming,
     reading_options,
     refuse_inputs,
@@ -45,7 +47,7 @@ Examples:
   corate train ned.train.gz -o ned.corate --columns word,pos,label --features ner --docstart drop
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   corate train en-train.conllu -o en.corate --label upos+feats --test en-test.conllu
-  cat part-*.tsv | corate train - -o model.corate --quiet
+  corate train nodes.csv --edges edges.csv --label topic -o m.corate      nodes of graphs
   corate compare train.tsv --test test.tsv          which method suits this text?
 """
 
@@ -53,11 +55,14 @@ _MORE_EXAMPLES = """
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
+  cat part-*.tsv | corate train - -o model.corate --quiet
   corate train more.tsv -o model2.corate --init model.corate
   corate train train.tsv -o model.corate --raw news.txt.gz --raw books.txt      word classes from text without labels
   corate train partly.tsv -o model.corate --unknown '?'
   corate train large.tsv -o model.corate --checkpoint large.checkpoint
   corate train train.tsv -o model.corate --order 2          also weights for label triples
+  corate train de.conllu -o de.corate --label feats:Case --edges tree      labels on trees
+  corate train nodes.csv --edges edges.csv --label topic --symmetric cites,author -o m.corate
 
 \b
   corate train brown.txt -o brown.corate --method empirical --backoff paper --format slashed
@@ -142,6 +147,9 @@ class Train(Reporting):
         "--set NAME=VALUE",
         f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
     )
+    symmetric: str | None = option(
+        "--symmetric TYPES", "The types of edges in a CSV file that have no direction, separated by commas."
+    )
     threads: int = THREADS
     seed: int = SEED
     keep_partial: bool = option(
@@ -213,9 +221,9 @@ class Train(Reporting):
             result["resumed_after_passes"] = resumed[0].step
         result["seconds_reading"] = read - start
         result["seconds_total"] = time.perf_counter() - start
-        self.report(
-            result, lambda: _show(result, settings=chosen != METHODS[self.method](), held_out=self.held_out is not None)
-        )
+        units = ("sentence", "token") if corpus is None or corpus.edges is None else ("graph", "node")
+        asked = {"settings": chosen != METHODS[self.method](), "held_out": self.held_out is not None}
+        self.report(result, lambda: _show(result, units, **asked))
 
     def _checked(self) -> Method:
         """The method with its options, after checks of all options and files, before any work."""
@@ -229,6 +237,11 @@ class Train(Reporting):
             raise click.BadParameter(problem, param_hint="--drop-rare")
         texts = [("training", self.file), ("held-out", self.held_out), ("test", self.test)]
         texts += [("raw", text) for text in self.raw]
+        if is_file_of_edges(self.reading.edges):
+            self._check_graphs()
+            texts.append(("edges", self.reading.edges))
+        elif self.symmetric is not None:
+            raise click.BadParameter("this option is for a CSV file of edges, with --edges", param_hint="--symmetric")
         _check_files(texts, output, given["checkpoint"], self.init, keep_partial=self.keep_partial)
         from corate.model.crfsuite import has_suffix
 
@@ -240,12 +253,21 @@ class Train(Reporting):
                 check_writable(path)
         return chosen
 
+    def _check_graphs(self) -> None:
+        """Refuse options for text that graphs in files cannot have."""
+        evaluated = "evaluate with: corate eval MODEL NODES --edges EDGES"
+        options = {"held_out": "omit it; parts of the graphs are held out where training needs it", "test": evaluated}
+        for name, remedy in options.items():
+            if getattr(self, name) is not None:
+                problem = f"this option is for text, and --edges names a file of graphs; {remedy}"
+                raise click.BadParameter(problem, param_hint=f"--{name.replace('_', '-')}")
+
     def _read(self, method: Method) -> Corpus:
         """The training text, on whose labels the method can be trained."""
         from corate.training.choices import refuse_labels
         from corate.training.source import MemorySource
 
-        corpus = self.reading.read_labelled(self.file)
+        corpus = self.reading.read_labelled(self.file, symmetric=names_in(self.symmetric or ""))
         with naming(self.file):
             refuse_labels(MemorySource(corpus, method.unknown), method)
         return corpus
@@ -302,21 +324,22 @@ def described(record: dict[str, Any], output: str) -> dict[str, Any]:
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}
 
 
-def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
-    """Print the result, with the settings or the held-out accuracy if asked for."""
+def _show(result: dict[str, Any], units: tuple[str, str], *, settings: bool, held_out: bool) -> None:
+    """Print the result, with the settings or the held-out accuracy if asked for. ``units`` are counted."""
+    many, one = units
     print(
-        f"{result['method']}: {counted(result['sentences'], 'sentence')}, {counted(result['tokens'], 'token')}, "
+        f"{result['method']}: {counted(result['sentences'], many)}, {counted(result['tokens'], one)}, "
         f"{counted(result['labels'], 'label')}, trained in {result['seconds']:.2f} s, "
         f"{result['seconds_total']:.2f} s in all"
     )
-    print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
+    print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a {one}")
     if "temperature" in result:
         print(f"temperature: {result['temperature']:.4g}")
     if "raw" in result:
         print(f"word classes: {in_words(result['raw'])}")
     if settings:
         print(f"settings: {in_words(result['settings'])}")
-    accuracy = result["held_out"].get("accuracy")
+    accuracy = result.get("held_out", {}).get("accuracy")
     if held_out and accuracy is not None:
         f1 = result["held_out"].get("f1")
         print(f"held-out: accuracy {percent(accuracy)}" + ("" if f1 is None else f", F1 {percent(f1)}"))

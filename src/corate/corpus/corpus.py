@@ -122,7 +122,8 @@ class Corpus:
         attributes: the ready-made features; None if there are none.
         layout: the names of all columns of the file that it was read from, in order, with ``label``, and with ``_`` for
             omitted columns. Empty if it is not known.
-        label_source: where the labels were in a CoNLL-U file, such as ``"upos"``. Empty for other formats.
+        label_source: where the labels were in a CoNLL-U file, such as ``"upos"``, or the name of their column in a CSV
+            file of nodes. Empty for other formats.
         texts: the raw texts of the sentences and the positions of the tokens in them, if the format has them, else
             None.
         edges: the typed edges of graphs, a tuple with a set for each type. None for sentences, whose edges join

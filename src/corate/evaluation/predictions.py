@@ -27,7 +27,8 @@ class Predictions:
     ``labels`` has the n labels. ``probabilities`` are the (n,) marginal probabilities of these labels, ``entropies``
     the (n,) entropies of the labels of a token in nats, and ``log_probabilities`` the (S,) logarithms of P(labelling |
     sentence). ``starts`` and ``stops`` are the tokens of the predicted spans, and ``span_probabilities`` their
-    probabilities. These three are None if labels are not spans, or if they were not asked for.
+    probabilities. These three are None if labels are not spans, or if they were not asked for. For graphs,
+    ``log_probabilities`` is NaN, as it is not known where inference is approximate.
     """
 
     labels: Column
@@ -52,12 +53,17 @@ def predict(
     >>> bool(found.span_probabilities[0] <= found.probabilities.min() + 1e-6)
     True
     """
-    spans = spans and are_spans(tagger.labels)
-    ids, marginals, entropies, whole = [], [], [], []
+    spans = spans and are_spans(tagger.labels) and tagger.model.graph is None
+    ids, marginals, entropies, whole = list[Any](), list[Any](), list[Any](), list[Any]()
     starts, stops, of_spans = [], [], []
     done = 0
     for piece in pieces(corpus):
         progress(ProgressEvent("tagging", done / corpus.n_tokens))
+        if tagger.model.graph is not None:
+            for parts, own in zip((ids, marginals, entropies, whole), _of_graphs(tagger, piece), strict=True):
+                parts.append(own)
+            done += piece.n_tokens
+            continue
         lattice = tagger.lattice(piece)
         best, scores = lattice.best()
         log_z, p = lattice.marginals()
@@ -80,6 +86,14 @@ def predict(
         _joined(whole, np.float64),
         *((_joined(starts, np.int64), _joined(stops, np.int64), _joined(of_spans, np.float64)) if spans else ()),
     )
+
+
+def _of_graphs(tagger: Tagger, graphs: Corpus) -> tuple[Any, F64, F64, F64]:
+    """The labels of graphs, their probabilities and entropies by node, and NaN for each graph."""
+    lattice = tagger.graph_lattice(graphs)
+    ids, p = lattice.label_ids(), lattice.label_marginals()
+    entropies = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
+    return ids, np.minimum(p[np.arange(len(ids)), ids], 1.0), entropies, np.full(len(graphs), np.nan)
 
 
 def _entropies(offsets: Int64, p: NDArray[np.float32]) -> F64:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,9 +84,11 @@ class Report:
         recall: the fraction of entities in the corpus that were predicted; None if the labels do not mark spans.
         f1: the harmonic mean of precision and recall; None if the labels do not mark spans.
         types: a mapping from each type of entity to its ``precision``, ``recall``, ``f1``, ``support`` (the number in
-            the corpus) and ``predicted`` (the number of predictions).
+            the corpus) and ``predicted`` (the number of predictions). For graphs whose labels mark no spans, the same
+            for each label.
         confusion: the confusion matrix. ``confusion.most_confused(n)`` lists the ``n`` most frequent errors as (correct
             label, predicted label, number of tokens).
+        units: what tokens and sentences are called: ``("graph", "node")`` for graphs.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O"), ("in", "O"), ("Delft", "B-LOC")]])
     >>> report = evaluate([["B-PER", "O", "O", "O"]], gold)
@@ -106,10 +108,11 @@ class Report:
     f1: float | None = None
     types: Mapping[str, Score] = field(default_factory=dict)
     confusion: Confusion = field(kw_only=True)
+    units: tuple[str, str] = field(default=("sentence", "token"), kw_only=True)
 
     def to_dict(self, *, confused: int = 20) -> dict[str, Any]:
         """All numbers as a dict for JSON, with the ``confused`` most frequent errors."""
-        scores = {name: value for name, value in vars(self).items() if name not in ("types", "confusion")}
+        scores = {name: value for name, value in vars(self).items() if name not in ("types", "confusion", "units")}
         types = {name: vars(score).copy() for name, score in self.types.items()}
         errors = [
             {"gold": gold, "predicted": predicted, "tokens": tokens}
@@ -119,7 +122,8 @@ class Report:
 
     def __repr__(self) -> str:
         parts = ", ".join(map(" ".join, self.scores()))
-        return f"Report({parts}; {counted(self.tokens, 'token')}, {counted(self.sentences, 'sentence')})"
+        many, one = self.units
+        return f"Report({parts}; {counted(self.tokens, one)}, {counted(self.sentences, many)})"
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables()))
@@ -143,8 +147,11 @@ class Report:
             for name, s in self.types.items()
         ]
         errors = [(gold, predicted, str(tokens)) for gold, predicted, tokens in self.confusion.most_confused(5)]
-        sizes = [("tokens", str(self.tokens)), ("sentences", str(self.sentences))]
-        tables = [Table([*self.scores(), *sizes]), Table(types, _TYPE_HEADINGS), Table(errors, _ERROR_HEADINGS)]
+        many, one = (f"{unit}s" for unit in self.units)
+        sizes = [(one, str(self.tokens)), (many, str(self.sentences))]
+        spans = self.precision is not None or one == "tokens"
+        headings = _TYPE_HEADINGS if spans else ("label", "precision", "recall", "F1", one, "predicted")
+        tables = [Table([*self.scores(), *sizes]), Table(types, headings), Table(errors, ("gold", "predicted", one))]
         return [table for table in tables if table.rows]
 
     def scores(self) -> list[tuple[str, str]]:
@@ -153,7 +160,7 @@ class Report:
             "accuracy": self.accuracy,
             "known words": self.accuracy_known,
             "OOV words": self.accuracy_oov,
-            "whole sentences": self.sentence_accuracy,
+            f"whole {self.units[0]}s": self.sentence_accuracy,
             "precision": self.precision,
             "recall": self.recall,
             "F1": self.f1,
@@ -222,7 +229,11 @@ def compare_labels(
         raise DataError("the data has no tokens; give some to evaluate on")
     guess = predicted if isinstance(predicted, Column) else _column(predicted, gold.offsets)
     _check_column(guess, gold.n_tokens)
-    return report_of(Tally.of(gold, guess, known_words))
+    report = report_of(Tally.of(gold, guess, known_words))
+    if gold.edges is None:
+        return report
+    types = report.types if report.precision is not None else _by_label(report.confusion)
+    return replace(report, units=("graph", "node"), types=types)
 
 
 def report_of(tally: Tally) -> Report:
@@ -251,6 +262,17 @@ def report_of(tally: Tally) -> Report:
     )
 
 
+def _by_label(confusion: Confusion) -> dict[str, Score]:
+    """The scores of each label that nodes have, or were given."""
+    gold, predicted = (
+        np.bincount(ids, confusion.counts, len(confusion.labels)).astype(np.int64)
+        for ids in (confusion.gold, confusion.predicted)
+    )
+    right = np.diagonal(confusion.matrix())
+    scores = zip(confusion.labels, right.tolist(), gold.tolist(), predicted.tolist(), strict=True)
+    return {label: Score.of(*counts) for label, *counts in scores if any(counts)}
+
+
 # -- the parts of a report -------------------------------------------------------------------------------------------
 
 
@@ -276,4 +298,3 @@ def _check_column(column: Column, n: int) -> None:
 # -- display ---------------------------------------------------------------------------------------------------------
 
 _TYPE_HEADINGS = ("type", "precision", "recall", "F1", "entities", "predicted")
-_ERROR_HEADINGS = ("gold", "predicted", "tokens")

@@ -54,9 +54,10 @@ def read_graph(
         nodes: the file with a row for each node: a path, ``"-"`` for standard input, bytes, or an open file.
         edges: the file with a row for each edge.
         label: the column of the labels in the file of nodes. An empty cell is an unknown label. None if there are none.
-        node: the column of the names of the nodes. Default: the first one.
+        node: the column of the names of the nodes. Default: the first one that is not ``graph``.
         graph: the column of the graph of each node. Its rows must be consecutive. If the file of edges has this column,
-            too, the names of nodes need to be distinct only in each graph. By default, all nodes are in one graph.
+            too, the names of nodes need to be distinct only in each graph. Default: ``graph``, if there is such a
+            column. Without it, all nodes are in one graph.
         numbers: the columns of numbers in the file of nodes. Default: those in which all values are numbers.
         columns: the columns of texts. Default: all that are not columns of numbers.
         ends: the two columns of the file of edges with the names of the nodes. Default: the first two.
@@ -82,6 +83,8 @@ def read_graph(
     """
     undirected = {symmetric} if isinstance(symmetric, str) else set(symmetric)
     table, given = (_Table.read(source, encoding, separator) for source in (nodes, edges))
+    if graph is None and "graph" in table.header and len(table.header) > 1 and "graph" not in (node, label):
+        graph = "graph"
     own = _Nodes.of(table, node, graph)
     roles = {own.column, graph, label}
     if layout:
@@ -109,6 +112,7 @@ def read_graph(
     return replace(
         corpus,
         layout=(*named, *([] if label is None else ["label"])),
+        label_source=label or "",
         offsets=own.offsets,
         edges=tuple(_by_graph(edges, own.offsets) for edges in corpus.edges or ()),
     )
@@ -197,7 +201,7 @@ class _Nodes:
     def of(cls, table: _Table, node: str | None, graph: str | None) -> _Nodes:
         if not table.lines:
             raise DataError("there are no nodes", file=table.file)
-        column = table.header[0] if node is None else node
+        column = next((name for name in table.header if name != graph), "") if node is None else node
         names = table.column(column)
         if "" in names:
             raise table.refused(names.index(""), f"column {column!r} has no value, so the node has no name")

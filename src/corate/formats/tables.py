@@ -18,7 +18,7 @@ from corate.errors import Argument, DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
 
-__all__ = ["read_columns", "read_rows", "read_table"]
+__all__ = ["read_columns", "read_rows", "read_table", "separator_of"]
 
 #: The separators of CSV files that are recognised in the header row; if there are none, it is one column.
 _SEPARATORS = ",;\t"
@@ -143,7 +143,7 @@ def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | Non
 
 def _fields(text: str, name: str, separator: str | None) -> Iterator[tuple[int, list[str]]]:
     """The line number and the fields of the header row, and of all rows after it that are not blank."""
-    between = separator or _separator(text)
+    between = separator or separator_of(text)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=between, skipinitialspace=between != " ")
     empty = True
     try:
@@ -156,7 +156,8 @@ def _fields(text: str, name: str, separator: str | None) -> Iterator[tuple[int, 
         raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
 
 
-def _separator(text: str) -> str:
+def separator_of(text: str) -> str:
+    """The separator that the header row of a CSV file has most of."""
     header = next((line for line in text.splitlines() if line.strip()), "")
     return max(_SEPARATORS, key=header.count)
 

@@ -149,7 +149,10 @@ class Tagger(Answers, FrameTagging):
 
     @property
     def label_source(self) -> str:
-        """Where the labels were in CoNLL-U training data, such as ``"upos"``; empty for other formats."""
+        """Where the labels were in CoNLL-U training data, such as ``"upos"``; empty for other formats.
+
+        For CSV files of nodes, it is the name of the column.
+        """
         return str(self.record.get("label_source", ""))
 
     @property

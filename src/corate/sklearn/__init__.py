@@ -1,4 +1,4 @@
-"""A scikit-learn estimator that labels sequences. It needs scikit-learn 1.3 or newer (the extra ``sklearn``)."""
+"""scikit-learn estimators of sequences and of graphs. They need scikit-learn 1.3 or newer (the extra ``sklearn``)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 from corate.sklearn.estimator import LabelLists, SequenceTagger
+from corate.sklearn.graph_estimator import GraphTagger
 
-__all__ = ["LabelLists", "SequenceTagger"]
+__all__ = ["GraphTagger", "LabelLists", "SequenceTagger"]

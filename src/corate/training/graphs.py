@@ -407,7 +407,7 @@ class GraphTraining:
         if reached is None:
             return found.weights, found.tables, record
         joint = Joint(self, found.c2 * record["prior"], found.edge_c2 * record["prior"])
-        final = joint.minimised(joint.vector(*reached), "polishing", max(STEP, record["iterations"] // 3))
+        final = joint.minimised(joint.vector(*reached), "polishing", max(STEP, record["iterations"]))
         return (*joint.parts(final.weights), record)
 
     def _trial(self, found: Separated) -> tuple[GraphTraining | None, Callable[[Sequence[F64]], float] | None]:
