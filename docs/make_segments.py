@@ -1,6 +1,6 @@
 """Draws docs/images/segments.svg: a made-up image, its true regions, and those found without and with neighbours.
 
-    python docs/make_segments.py docs/images/segments.svg
+python docs/make_segments.py docs/images/segments.svg
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A graph model as a picture: how strongly neighbours depend on each other, and whether they attract or avoid.
 
-The width of an edge grows with the mutual information of its ends. Its colour shows whether states of the same rank
+The width of an edge grows with the mutual information of its ends, and a legend says so. Its colour shows whether states of the same rank
 (the first with the first, the last with the last) attract each other, red, or avoid each other, blue: the correlation
 of the numbers of their states. A tooltip tells the pairs of states with the highest and the lowest co-occurrence rate.
 """
@@ -38,13 +38,13 @@ def draw(model: GraphModel, seed: int) -> str:
             "program for large graphs"
         )
     drawn = model.graph.networkx()
-    places = nx.spring_layout(drawn, seed=seed, iterations=200) if len(drawn) > 1 else {model.variables[0]: (0.0, 0.0)}
-    nodes = [
-        Node(name, float(places[name][0]), float(places[name][1]), _shares(model, name)) for name in model.variables
-    ]
+    drawn.remove_nodes_from(list(nx.isolates(drawn)))
+    first = nx.planar_layout(drawn) if drawn and nx.is_planar(drawn) else None  # with few crossings to begin with
+    places = nx.spring_layout(drawn, pos=first, seed=seed, iterations=200) if drawn else {}
+    nodes = [Node(name, *map(float, places.get(name, (0, 0))), _shares(model, name)) for name in model.variables]
     numbers = {name: i for i, name in enumerate(model.variables)}
     links = [_link(model, a, b, numbers) for a, b in model.graph.edges]
-    return charts.standalone(charts.network(repr(model), nodes, links))
+    return charts.standalone(charts.network(repr(model), nodes, links, _LEGEND if links else ()))
 
 
 def _shares(model: GraphModel, name: str) -> str:
@@ -57,9 +57,23 @@ def _link(model: GraphModel, a: str, b: str, numbers: dict[str, int]) -> Link:
     rates = model.rates(a, b)
     information = float(np.nansum(np.where(both > 0, both * np.log(np.where(rates > 0, rates, 1.0)), 0.0)))
     extremes = "; ".join(_extreme(model, a, b, rates, highest) for highest in (True, False))
-    width = 1.0 + 8.0 * min(1.0, information / math.log(2))
     tip = f"{a} - {b}: {information:.3g} nats; {extremes}"
-    return Link(numbers[a], numbers[b], _correlation(both) * _FULL, width, tip)
+    correlation = _correlation(both)
+    shade = math.copysign(math.sqrt(abs(correlation)), correlation) * _FULL
+    return Link(numbers[a], numbers[b], shade, _width(information), tip)
+
+
+def _width(information: float) -> float:
+    """The width of an edge, in pixels."""
+    return 1.5 + 10.0 * math.sqrt(min(1.0, max(0.0, information) / math.log(2)))
+
+
+#: Kinds of edges with their shades and widths.
+_LEGEND = (
+    ("red: states of the same rank attract each other", _FULL, _width(0.1)),
+    ("blue: they avoid each other", -_FULL, _width(0.1)),
+    *((f"{nats:g} nats of mutual information", 0.0, _width(nats)) for nats in (0.01, 0.1, 0.5)),
+)
 
 
 def _correlation(both: F64) -> float:

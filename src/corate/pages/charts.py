@@ -39,6 +39,7 @@ _FULL = 4 * math.log(2)
 _RED, _BLUE, _WHITE = (178, 24, 43), (33, 102, 172), (247, 247, 247)
 _FONT, _CELL, _WIDTH, _HEIGHT = 12.0, 17.0, 350.0, 230.0  # CSS pixels
 _CHARACTER = 0.6 * _FONT  # the width of a character, about
+_ROUND = 13  # the radius of the ends of a node of a network
 _LONGEST = 40  # characters of a name beside a chart; tooltips have all of it
 _CIRCLE = "M 4.5 0 A 4.5 4.5 0 1 1 -4.5 0 A 4.5 4.5 0 1 1 4.5 0 Z"
 _MARKS = {"full": _CIRCLE, "square": "M -4 -4 H 4 V 4 H -4 Z", "hollow": _CIRCLE, "stopped": "M 0 5 L -5 -4 H 5 Z"}
@@ -271,6 +272,7 @@ class Node:
     x: float
     y: float
     tip: str
+    colour: str = COLOURS[0]
 
 
 @dataclass(frozen=True)
@@ -284,25 +286,60 @@ class Link:
     tip: str
 
 
-def network(title: str, nodes: Sequence[Node], links: Sequence[Link]) -> Markup:
-    """Nodes and the lines between them, each with a tooltip.
+def network(
+    title: str, nodes: Sequence[Node], links: Sequence[Link], legend: Sequence[tuple[str, float, float]] = ()
+) -> Markup:
+    """Nodes and the lines between them, each with a tooltip. Nodes without a line stand in rows below.
+
+    ``legend`` has a name, a logarithm and a width for each kind of line, as a `Link` has them.
 
     >>> drawn = network("t", [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")], [Link(0, 1, 2.0, 3.0, "strong")])
     >>> [f"<title>{tip}</title>" in drawn for tip in ("a", "b", "strong")]
     [True, True, True]
     """
     picture = _Picture(title)
-    xs, ys = (Scale.of(Axis(""), [getattr(node, axis) for node in nodes]) for axis in ("x", "y"))
-    places = [(2 * _WIDTH * xs.place(node.x), 2 * _HEIGHT * (1 - ys.place(node.y))) for node in nodes]
+    places = _places(nodes, {end for link in links for end in (link.first, link.second)})
     for link in links:
-        ends = [places[link.first], places[link.second]]
-        picture.line(ends, stroke="#888888", stroke_width=link.width + 1.5)  # white lines have an outline
-        picture.line(ends, link.tip, stroke=_hex(link.log), stroke_width=link.width)
+        _drawn_link(picture, [places[link.first], places[link.second]], link.log, link.width, link.tip)
     for node, (x, y) in zip(nodes, places, strict=True):
-        picture.mark("full", x, y, COLOURS[0], node.tip)
-    for node, (x, y) in zip(nodes, places, strict=True):
-        picture.text(x, y - 9, node.name, "middle")
+        half, end = _long(_cut(_shown(node.name))) / 2, _ROUND
+        shape = f"M {-half:g} {-end} H {half:g} A {end} {end} 0 0 1 {half:g} {end} H {-half:g} A {end} {end} 0 0 1"
+        picture.reach(x - half - end, y - end)
+        picture.reach(x + half + end, y + end)
+        look = {"fill": node.colour, "transform": f"translate({_short(x)} {_short(y)})"}
+        picture.path(f"{shape} {-half:g} {-end} Z", node.tip, **look)
+        picture.text(x, y + 0.35 * _FONT, node.name, "middle", fill="#ffffff", pointer_events="none")
+    x, y = picture.left + 12, picture.bottom + 24
+    for name, log, width in legend:
+        _drawn_link(picture, [(x, y), (x + 30, y)], log, width)
+        picture.text(x + 38, y + 0.35 * _FONT, name)
+        y += 20
     return picture.element()
+
+
+def _places(nodes: Sequence[Node], joined: set[int]) -> list[tuple[float, float]]:
+    """The places of nodes in pixels: those that are joined in an area that grows with their number, others in rows."""
+    size = max(1.4, 0.45 * math.sqrt(len(joined)))
+    across, down = size * _WIDTH, size * _HEIGHT if joined else 0.0
+    xs, ys = (Scale.of(Axis(""), [getattr(nodes[k], axis) for k in sorted(joined)]) for axis in ("x", "y"))
+    places, x, y = [], 0.0, down + 2 * _ROUND
+    for k, node in enumerate(nodes):
+        if k in joined:
+            places.append((across * xs.place(node.x), down * (1 - ys.place(node.y))))
+            continue
+        width = _long(_cut(_shown(node.name))) + 3 * _ROUND
+        if x and x + width > across:
+            x, y = 0.0, y + 3 * _ROUND
+        places.append((x + width / 2, y))
+        x += width
+    return places
+
+
+def _drawn_link(
+    picture: _Picture, ends: Sequence[tuple[float, float]], log: float, width: float, tip: str = ""
+) -> None:
+    picture.line(ends, stroke="#888888", stroke_width=width + 1.5)  # white lines have an outline
+    picture.line(ends, tip, stroke=_hex(log), stroke_width=width)
 
 
 def _hex(log: float) -> str:
@@ -328,6 +365,10 @@ def standalone(svg: Markup) -> str:
 
 
 # -- the element ------------------------------------------------------------------------------------------------------
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _shown(text: str) -> str:
@@ -379,10 +420,12 @@ class _Picture:
             look = {"fill": "none", "stroke": colour, "stroke_width": 1.8, "opacity": 0.6 if kind == "hollow" else 1}
         self.path(_MARKS[kind], tip, transform=f"translate({_short(x)} {_short(y)})", **look)
 
-    def text(self, x: float, y: float, text: str, anchor: str = "start", *, turned: bool = False) -> None:
+    def text(
+        self, x: float, y: float, text: str, anchor: str = "start", *, turned: bool = False, **look: object
+    ) -> None:
         """Add a text at a place, cut if it is long; ``turned`` it reads upwards."""
-        shown, place = _shown(text), {"x": _short(x), "y": _short(y), "text-anchor": anchor, "fill": "currentColor"}
-        shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+        shown, place = _cut(_shown(text)), {"x": _short(x), "y": _short(y), "text-anchor": anchor}
+        place |= {name.replace("_", "-"): str(value) for name, value in {"fill": "currentColor", **look}.items()}
         for share in {"start": (0, 1), "middle": (-0.5, 0.5), "end": (-1, 0)}[anchor]:
             along = share * _long(shown)
             for beside in (-0.7 * _FONT, 0.2 * _FONT):
