@@ -232,6 +232,8 @@ def test_info_and_explain(corate, folder, graph_model):
         (("tag", "MODEL", "NODES", "--edges", "EDGES", "--fixed", "nix"), "has the columns id, word, year, topic"),
         (("explain", "MODEL", "a b"), "name the file of its nodes with --file"),
         (("inspect", "MODEL", "-o", "PAGE"), "use corate info --weights"),
+        (("rates", "MODEL"), "use corate info --weights"),
+        (("active", "MODEL", "NODES"), "use corate tag --scores"),
     ],
 )
 def test_errors_name_the_remedy(corate, folder, graph_model, tmp_path, arguments, message):
