@@ -139,8 +139,15 @@ class NodeModel:
         return mean, np.maximum(squares / n - mean**2, 0.0), squares / np.maximum(times, 1), times.astype(np.float64)
 
     def precision(self, c2: float) -> F64:
-        """The prior's weight of each feature, whatever the unit of its values. The bias has none."""
-        return np.append(c2 * np.maximum(self._moments[2], 1e-12), 0.0)
+        """The prior's weight of each feature, whatever the unit of its values. The bias has none.
+
+        Columns of vectors have one unit: their prior has one weight.
+        """
+        squares = self._moments[2].copy()
+        vectors = self.features.vectors
+        if vectors is not None:
+            squares[self.features.n_names :] = np.mean(vectors.astype(np.float64) ** 2) if vectors.size else 0.0
+        return np.append(c2 * np.maximum(squares, 1e-12), 0.0)
 
     def scale(self, each: float, precision: F64) -> F64:
         """The root of the curvature of each feature, roughly, for so many nodes of a label; 1 if it is always 0."""

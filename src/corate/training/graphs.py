@@ -286,7 +286,10 @@ class GraphTraining:
         if tables and not (self.plan.is_forest and self._all_free(tables)):
             few = int(known.sum()) <= FEW_NODES
             each = [out_of_fold] if self.folds_of_graphs or self.given else scores if few else scores[:2]
-            exponents = self._exponents(tables, each)
+            if self.folds_of_graphs and any(not own.plain for own in self.types):
+                exponents = self._exponents_of_features(out_of_fold, edge_c2)
+            else:
+                exponents = self._exponents(tables, each)
         tables = with_exponents(tables, exponents)
         found = Separated(weights, tables, every[0], out_of_fold, c2, edge_c2, exponents)
         return self._with_unlabelled(found, every) if self._mostly_unlabelled() else found
@@ -294,6 +297,19 @@ class GraphTraining:
     def _all_free(self, tables: Sequence[EdgeTable]) -> bool:
         """Whether no table has only the number of equal labels."""
         return not any(np.array_equal(own.table, np.eye(self.n_labels)) for own in tables)
+
+    def _without_first(self) -> GraphTraining:
+        """The training without the labels of the first fold."""
+        return replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
+
+    def _exponents_of_features(self, out_of_fold: F32, edge_c2: float) -> list[float]:
+        """Exponents on graphs whose edges were not seen, as features of edges have many weights."""
+        tables = fit_edges(self._without_first().types, out_of_fold, edge_c2, self.context)
+        nodes = self.sampled()
+        first = nodes[(self.folds == 0)[nodes]]
+        part = self.of_graphs(np.unique(np.searchsorted(self.offsets, first, side="right") - 1))
+        scores = [out_of_fold[first]]
+        return chosen_exponents(tables, lambda tried: part.loss(tried, scores, np.zeros(len(first), np.int32)))
 
     def _exponents(self, tables: list[EdgeTable], scores: Sequence[F32]) -> list[float]:
         nodes = self.sampled()
@@ -310,25 +326,24 @@ class GraphTraining:
         With scores for each fold, the labels of the other folds are known.
         """
         total = count = 0.0
-        for fold, nodes, held_out in self._held_out(scores, folds):
+        for nodes, held_out in self._held_out(scores, folds):
             found = self.marginals(nodes, tables)
             logs = power * np.log(np.maximum(found, 1e-12))
             if power != 1.0:
                 logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
             total += loss_of(logs, self.labels, held_out) * len(held_out)
             count += len(held_out)
-            del fold
         return total / max(count, 1.0)
 
-    def _held_out(self, scores: Sequence[F32], folds: Ids) -> Iterator[tuple[int, F64, NDArray[np.int64]]]:
+    def _held_out(self, scores: Sequence[F32], folds: Ids) -> Iterator[tuple[F64, NDArray[np.int64]]]:
         """The scores of nodes with known labels clamped, and the held-out nodes, of each fold that has scores."""
         known = self.labels >= 0
         if len(scores) == 1:
-            yield 0, scores[0].astype(np.float64), np.flatnonzero(known)
+            yield scores[0].astype(np.float64), np.flatnonzero(known)
             return
         for fold, own in enumerate(scores):
             held_out = known & (folds == fold)
-            yield fold, self.clamped(own.astype(np.float64), known & ~held_out), np.flatnonzero(held_out)
+            yield self.clamped(own.astype(np.float64), known & ~held_out), np.flatnonzero(held_out)
 
     def clamped(self, nodes: F64, known: NDArray[np.bool_]) -> F64:
         """Scores of nodes with minus infinity for the labels that known ones exclude."""
@@ -401,8 +416,7 @@ class GraphTraining:
         learn, loss = (None, None) if self.nodes.in_passes else self._trial(found)
         if learn is None or loss is None:
             return found.weights, found.tables, {"iterations": 0}
-        part = replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
-        tables = fit_edges(part.types, found.out_of_fold, found.edge_c2, self.context)
+        tables = fit_edges(self._without_first().types, found.out_of_fold, found.edge_c2, self.context)
         before = with_exponents(tables, found.exponents)
         reached, record = _gained(learn, found, before, loss)
         if reached is None:
