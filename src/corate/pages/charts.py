@@ -322,17 +322,36 @@ def _places(nodes: Sequence[Node], joined: set[int]) -> list[tuple[float, float]
     size = max(1.4, 0.45 * math.sqrt(len(joined)))
     across, down = size * _WIDTH, size * _HEIGHT if joined else 0.0
     xs, ys = (Scale.of(Axis(""), [getattr(nodes[k], axis) for k in sorted(joined)]) for axis in ("x", "y"))
-    places, x, y = [], 0.0, down + 2 * _ROUND
-    for k, node in enumerate(nodes):
+    widths = [_long(_cut(_shown(node.name))) + 3 * _ROUND for node in nodes]
+    places = {k: (across * xs.place(nodes[k].x), down * (1 - ys.place(nodes[k].y))) for k in sorted(joined)}
+    _push_apart(places, widths)
+    x, y = 0.0, max((place[1] for place in places.values()), default=0.0) + 4 * _ROUND
+    for k, width in enumerate(widths):
         if k in joined:
-            places.append((across * xs.place(node.x), down * (1 - ys.place(node.y))))
             continue
-        width = _long(_cut(_shown(node.name))) + 3 * _ROUND
         if x and x + width > across:
             x, y = 0.0, y + 3 * _ROUND
-        places.append((x + width / 2, y))
+        places[k] = (x + width / 2, y)
         x += width
-    return places
+    return [places[k] for k in range(len(nodes))]
+
+
+def _push_apart(places: dict[int, tuple[float, float]], widths: Sequence[float]) -> None:
+    """Move nodes that overlap up and down until none do, or almost none."""
+    for _ in range(50):
+        order = sorted(places, key=lambda k: places[k][1])
+        moved = False
+        for i, a in enumerate(order):
+            for b in order[i + 1 :]:
+                gap = 2.6 * _ROUND - (places[b][1] - places[a][1])
+                if gap <= 0:
+                    break
+                if abs(places[a][0] - places[b][0]) < (widths[a] + widths[b]) / 2 and gap > 0.01:
+                    places[a] = (places[a][0], places[a][1] - gap / 2)
+                    places[b] = (places[b][0], places[b][1] + gap / 2)
+                    moved = True
+        if not moved:
+            return
 
 
 def _drawn_link(

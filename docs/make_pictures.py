@@ -1,6 +1,7 @@
-"""Draws docs/images/segments.svg: a made-up image, its true regions, and those found without and with neighbours.
+"""Draws two pictures of the documentation: `python docs/make_pictures.py docs/images`.
 
-python docs/make_segments.py docs/images/segments.svg
+``segments.svg``: a made-up image, its true regions, and those found without and with neighbours.
+``graph-model.svg``: the graph model of the survey in docs/graphs.md.
 """
 
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import corate
+from corate.graphs import GraphModel, Tree
 
 #: The size of a pixel in the picture, the space between panels, and the space for their titles.
 SIDE, SPACE, TOP = 7, 22, 26
@@ -48,7 +50,7 @@ def grey(value):
     return f"#{level:02x}{level:02x}{level:02x}"
 
 
-def main(path):
+def segments(path):
     """Train on twenty images with edges and without, and draw the answers about another one."""
     rng = np.random.default_rng(0)
     images, regions = zip(*(scene(rng) for _ in range(21)), strict=True)
@@ -71,5 +73,18 @@ def main(path):
     Path(path).write_text(f"{head} {look}>\n{name}<style>{GROUND}</style>\n{body}\n</svg>\n", encoding="utf-8")
 
 
+def survey(path):
+    """Draw the model of the survey in docs/graphs.md."""
+    rng, n = np.random.default_rng(0), 4000
+    age = rng.choice(["young", "middle", "old"], n)
+    town = rng.choice(["city", "country"], n, p=[0.6, 0.4])
+    car = np.where(rng.random(n) < np.where(town == "city", 0.4, 0.9), "yes", "no")
+    train = np.where(rng.random(n) < np.where(car == "yes", 0.1, 0.7), "often", "seldom")
+    answers = {"age": age, "town": town, "car": car, "train": train}
+    Path(path).write_text(GraphModel.fit(answers, structure=Tree(forest=True)).draw(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    folder = Path(sys.argv[1])
+    segments(folder / "segments.svg")
+    survey(folder / "graph-model.svg")
