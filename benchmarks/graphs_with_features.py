@@ -200,9 +200,8 @@ def rows(
     least = None if development else target.at_least
     more: dict[str, Any] = {"peer_name": best}
     yield row(f"{name}: accuracy", mean(found.accuracies), "%", least, peer=mean(peer.accuracies), note=note, **more)
-    yield row(
-        f"{name}: seconds", mean(found.seconds), "s", None, most, peer=mean(peer.seconds), note=found.note, **more
-    )
+    more |= {"peer": mean(peer.seconds), "note": found.note}
+    yield row(f"{name}: seconds", mean(found.seconds), "s", None, target.at_most, **more)
     if setting.log_loss:
         alone = rivals["logistic"]
         gain = mean(found.accuracies) - mean(alone.accuracies)

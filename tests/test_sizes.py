@@ -20,12 +20,12 @@ NATIVE = Path(__file__).resolve().parents[1] / "native"
 #: Lines by folder of `src/corate`, the modules beside the folders being "(top)".
 ROOMS = {
     "(top)": 943,
-    "cli": 4050,
+    "cli": 4054,
     "compat": 1192,
     "corpus": 1940,
     "counting": 1586,
     "demo": 188,
-    "evaluation": 1020,
+    "evaluation": 1031,
     "features": 1216,
     "formats": 2520,
     "graphs": 2509,
@@ -39,7 +39,7 @@ ROOMS = {
     "sklearn": 423,
     "spacy": 286,
     "spark": 753,
-    "training": 5612,
+    "training": 5613,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {

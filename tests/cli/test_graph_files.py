@@ -136,6 +136,19 @@ def test_separators_and_line_ends_stay(corate, folder, graph_model, tmp_path):
     assert piped.out == tagged.out
 
 
+def test_encodings_and_separators_are_those_of_both_files(corate, folder, graph_model, tmp_path):
+    for name in ("nodes.csv", "edges.csv"):
+        text = (folder / name).read_text().replace("p1,", "pä,").replace(",", "|")
+        (tmp_path / name).write_bytes(text.encode("latin-1"))
+    arguments = ("--encoding", "latin-1", "--separator", "|", "--quiet")
+    tagged = corate("tag", graph_model, *given(tmp_path), *arguments)
+    assert (tagged.code, tagged.err) == (0, "")
+    usual = table(corate("tag", graph_model, *given(folder), "--quiet").text)
+    rows = list(csv.DictReader(io.StringIO(tagged.out.decode("latin-1")), delimiter="|"))
+    assert rows[1]["id"] == "pä"
+    assert [row["predicted"] for row in rows] == [row["predicted"] for row in usual]
+
+
 def test_eval_counts_nodes_with_known_labels(corate, folder, graph_model):
     found = corate("eval", graph_model, *given(folder), "--calibration", "--confusion")
     assert (found.code, found.err) == (0, "")
@@ -232,6 +245,8 @@ def test_info_and_explain(corate, folder, graph_model):
         (("tag", "MODEL", "NODES", "--edges", "EDGES", "--fixed", "nix"), "has the columns id, word, year, topic"),
         (("explain", "MODEL", "a b"), "name the file of its nodes with --file"),
         (("inspect", "MODEL", "-o", "PAGE"), "use corate info --weights"),
+        (("rates", "MODEL"), "use corate info --weights"),
+        (("active", "MODEL", "NODES"), "use corate tag --scores"),
     ],
 )
 def test_errors_name_the_remedy(corate, folder, graph_model, tmp_path, arguments, message):

@@ -202,3 +202,12 @@ def test_a_written_graph_reads_as_it_was(seed):
         )
     }
     assert {key: float(weight[0]) for key, weight in found.items()} == wanted
+
+
+def test_a_column_graph_tells_graphs_apart_by_itself(read):
+    nodes = "graph,id,y\na,1,A\na,2,B\nb,1,B\n"
+    corpus = read(nodes, "graph,l,r\na,1,2\n", label="y")
+    assert (len(corpus), corpus.column("node").values()) == (2, ["1", "2", "1"])
+    assert (corpus.layout, corpus.label_source) == (("node", "graph", "label"), "y")
+    named = read("id,graph\n1,x\n2,y\n", "l,r\n1,2\n", label="graph")  # the label has this name
+    assert (len(named), named.labels_of(0)) == (1, ["x", "y"])

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from corate.cli.commands import Run, argument, command, option
+from corate.cli.graph_files import refuse_graphs
 from corate.cli.shared_options import MODEL, QUIET, Reading, load_model, reading_options, refuse_inputs
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
@@ -72,6 +73,7 @@ class Active(Run):
         with ProgressBar(self.quiet) as progress:
             progress("reading")
             tagger = load_model(self.model, self.file)
+            refuse_graphs(tagger, "corate tag --scores, which shows how probable the label of each node is")
             text, format = self.reading.text_and_format(self.file)
             corpus = self.reading.read(text, tagger, labelled=False, format=format)
             chosen = most_informative(tagger, corpus, self.n, self.by, progress=progress.show)

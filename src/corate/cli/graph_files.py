@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from corate.errors import Argument, ConfigError
+from corate.errors import Argument, ConfigError, ModelError
 from corate.io.streams import NamedBytes
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from corate.cli.shared_options import Reading
     from corate.corpus import Corpus
 
-__all__ = ["check_edges_given", "is_file_of_edges", "read_graphs"]
+__all__ = ["check_edges_given", "is_file_of_edges", "read_graphs", "refuse_graphs"]
 
 #: Options that say how text is read, and have no meaning for CSV files.
 _OF_TEXT = ("format", "comment", "docstart", "skip_bad", "label_names", "widen_spans")
@@ -55,6 +55,12 @@ def check_edges_given(tagger: Tagger, edges: str | None) -> None:
         f"omit {Argument('edges', edges)}",
         option="edges",
     )
+
+
+def refuse_graphs(tagger: Tagger, instead: str) -> None:
+    """Raise ModelError for a model of graphs, in a command for text."""
+    if tagger.model.graph is not None:
+        raise ModelError("this command is for models of text, and this model labels graphs", f"use {instead}")
 
 
 def read_graphs(

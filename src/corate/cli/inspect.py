@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from corate.cli.commands import Run, argument, command, option
+from corate.cli.graph_files import refuse_graphs
 from corate.cli.plot import check_suffix
 from corate.cli.shared_options import MODEL, QUIET, READING, Reading, load_model, reading_options, refuse_inputs
 from corate.cli.terminal import ProgressBar, counted, size
-from corate.errors import DataError, ModelError
+from corate.errors import DataError
 from corate.formats.registry import FORMATS
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import name_of
@@ -83,11 +84,7 @@ class Inspect(Run):
         with ProgressBar(self.quiet) as progress:
             progress("reading")
             tagger = load_model(self.model, self.file)
-            if tagger.model.graph is not None:
-                raise ModelError(
-                    "the page is about models of text, and this model labels graphs",
-                    "use corate info --weights, corate eval and corate explain",
-                )
+            refuse_graphs(tagger, "corate info --weights, corate eval and corate explain")
             corpus = None if self.file is None else _read(self.file, tagger, self.reading, not self.unlabelled)
             page = inspect_page(
                 tagger,

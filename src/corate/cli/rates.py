@@ -10,6 +10,7 @@ import click
 
 from corate.cli.column_rates import show_column_rates
 from corate.cli.commands import Run, argument, command, option
+from corate.cli.graph_files import refuse_graphs
 from corate.cli.plot import check_suffix
 from corate.cli.shared_options import JSON, Reading, is_model_file, reading_options
 from corate.cli.terminal import counted, escaped, is_terminal, print_json, print_table
@@ -108,6 +109,7 @@ class Rates(Run):
 
         corpus = None if self.data is None else self.reading.read_labelled(self.data)
         tagger = corate.load(self.source)
+        refuse_graphs(tagger, "corate info --weights, which shows the rates of each type of edges")
         listed = {
             name: [pair._asdict() for pair in pairs]
             for name, pairs in zip(_KINDS, tagger.rates(self.pairs), strict=True)

@@ -47,6 +47,11 @@ def most_informative(
     if by == "entropy":
         sentence = owners_of(corpus.offsets)
         worth = np.bincount(sentence, found.entropies, len(corpus)) / np.maximum(lengths, 1)
+    elif np.isnan(found.log_probabilities).any():
+        raise ConfigError(
+            "the probability of a whole graph needs exact inference, and a graph has too many loops; choose by entropy",
+            option="by",
+        )
     else:
         worth = -found.log_probabilities / np.maximum(lengths, 1)
     order = np.argsort(-worth, kind="stable")

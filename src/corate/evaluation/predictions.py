@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ class Predictions:
     ``labels`` has the n labels. ``probabilities`` are the (n,) marginal probabilities of these labels, ``entropies``
     the (n,) entropies of the labels of a token in nats, and ``log_probabilities`` the (S,) logarithms of P(labelling |
     sentence). ``starts`` and ``stops`` are the tokens of the predicted spans, and ``span_probabilities`` their
-    probabilities. These three are None if labels are not spans, or if they were not asked for. For graphs,
-    ``log_probabilities`` is NaN, as it is not known where inference is approximate.
+    probabilities. These three are None if labels are not spans, or if they were not asked for. If a graph
+    is answered by messages, which are approximate, all ``log_probabilities`` are NaN.
     """
 
     labels: Column
@@ -89,11 +90,16 @@ def predict(
 
 
 def _of_graphs(tagger: Tagger, graphs: Corpus) -> tuple[Any, F64, F64, F64]:
-    """The labels of graphs, their probabilities and entropies by node, and NaN for each graph."""
+    """The labels of graphs, their probabilities and entropies by node, and the log-probability of each graph's."""
     lattice = tagger.graph_lattice(graphs)
     ids, p = lattice.label_ids(), lattice.label_marginals()
     entropies = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
-    return ids, np.minimum(p[np.arange(len(ids)), ids], 1.0), entropies, np.full(len(graphs), np.nan)
+    whole = np.full(len(graphs), np.nan)
+    if lattice.plan.exact.all():
+        bounds = pairwise(lattice.sentences.tolist())
+        scores = [lattice.path_score(g, ids[a:b]) for g, (a, b) in enumerate(bounds)]
+        whole = np.minimum(np.array(scores) - lattice.log_z(), 0.0)
+    return ids, np.minimum(p[np.arange(len(ids)), ids], 1.0), entropies, whole
 
 
 def _entropies(offsets: Int64, p: NDArray[np.float32]) -> F64:

@@ -39,8 +39,8 @@ MANY_NODES = 200_000
 CHOICE_NODES = 10_000
 #: With at most this many labelled nodes, the prior is chosen on all folds.
 FEW_NODES = 1_000
-#: With more weights than this, or more than MANY_NODES labelled nodes, they are trained in stochastic passes, of which
-#: there are MOST_PASSES at most, with this step size and one of these weights of the prior.
+#: With more weights than this, nodes are trained in stochastic passes, of which there are at most MOST_PASSES, with
+#: this step size and one of these weights of the prior.
 MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 12, 0.1, (0.5, 0.1)
 ITERATIONS = 60
 TOLERANCE, PERIOD = 1e-3, 4
@@ -114,7 +114,7 @@ class NodeModel:
     @property
     def in_passes(self) -> bool:
         """Whether the weights are trained in stochastic passes, and not by L-BFGS."""
-        return self.native.size > MANY_WEIGHTS or int((self.labels >= 0).sum()) > MANY_NODES
+        return self.native.size > MANY_WEIGHTS
 
     @cached_property
     def native(self) -> _native.LogLinear:

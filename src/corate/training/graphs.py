@@ -39,7 +39,7 @@ from corate.training.graph_edges import (
     with_exponents,
 )
 from corate.training.graph_joint import STEP, Joint, identity
-from corate.training.graph_nodes import MANY_NODES, NodeModel, folds_of, loss_of
+from corate.training.graph_nodes import FEW_NODES, MANY_NODES, NodeModel, folds_of, loss_of
 from corate.training.source import FittedModel, MemorySource, RunContext, TrainingData
 from corate.types import F32, F64, Ids, Offsets
 
@@ -284,7 +284,8 @@ class GraphTraining:
         tables = fit_edges(self.types, out_of_fold, edge_c2, self.context)
         exponents = [1.0] * len(tables)
         if tables and not (self.plan.is_forest and self._all_free(tables)):
-            each = [out_of_fold] if self.folds_of_graphs or self.given else scores
+            few = int(known.sum()) <= FEW_NODES
+            each = [out_of_fold] if self.folds_of_graphs or self.given else scores if few else scores[:2]
             exponents = self._exponents(tables, each)
         tables = with_exponents(tables, exponents)
         found = Separated(weights, tables, every[0], out_of_fold, c2, edge_c2, exponents)
