@@ -152,3 +152,15 @@ def test_saving_a_model_with_a_classifier_says_what_is_lost(tmp_path):
         tagger.save(tmp_path / "m.corate")
     with pytest.raises(DataError, match="node_log_probs"):
         corate.load(tmp_path / "m.corate").tag(corate.Corpus.from_graphs(X, edges=E))
+
+
+def test_a_classifier_of_named_features_finds_them_by_name_in_other_graphs():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    edges = np.stack([np.arange(59), np.arange(1, 60)], axis=1)
+    x = [{"a" if label else "b": 1.0} for label in y]
+    tagger = corate.train(
+        corate.Corpus.from_graphs(x, [str(label) for label in y], edges=edges), "separate", nodes=LogisticRegression()
+    )
+    other = [{"new": 1.0, "a" if label else "b": 1.0} for label in y[::-1]]  # names come in another order
+    assert tagger.tag(corate.Corpus.from_graphs(other, edges=edges)) == [str(label) for label in y[::-1]]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from corate.corpus import Corpus
 from corate.display import counted
 from corate.errors import Argument, ConfigError, DataError
-from corate.rows import distinct
+from corate.rows import distinct, offsets_of
+from corate.strings import StringTable
 from corate.training.graph_nodes import floored, folds_of
 from corate.types import F64
 
@@ -50,8 +51,9 @@ def with_classifier(corpus: Corpus, nodes: Any, seed: int) -> tuple[Corpus, Clas
             )
     column = corpus.require_labels()
     names, labels = column.strings.to_list(), column.ids
-    known, matrix = labels >= 0, matrix_of(corpus)
-    final = ClassifierNodes.fitted(nodes, matrix, labels, known, names)
+    features = None if corpus.attributes is None else corpus.attributes.names
+    known, matrix = labels >= 0, matrix_of(corpus, features)
+    final = replace(ClassifierNodes.fitted(nodes, matrix, labels, known, names), features=features)
     found = final.scores(matrix, names)
     folds, _ = folds_of(corpus.offsets, labels, seed)
     for fold in distinct(folds[known].astype(np.int64)).tolist():
@@ -62,9 +64,18 @@ def with_classifier(corpus: Corpus, nodes: Any, seed: int) -> tuple[Corpus, Clas
     return replace(corpus, node_log_probs=found), final
 
 
-def matrix_of(corpus: Corpus) -> Any:
-    """The features of nodes as the matrix that classifiers take: dense, or sparse where nodes have named features."""
-    if corpus.attributes is None:
+def matrix_of(corpus: Corpus, features: StringTable | None) -> Any:
+    """The features of nodes as the matrix that classifiers take: dense, or sparse where nodes have named features.
+
+    ``features`` are the names of the columns of named features; others are left out.
+    """
+    if (corpus.attributes is None) != (features is None):
+        have, needs = ("no", "has") if corpus.attributes is None else ("", "has no")
+        raise DataError(
+            f"the nodes have {have} named features, and the training data {needs} some".replace("  ", " "),
+            "give the same features as in training",
+        )
+    if corpus.attributes is None or features is None:
         if corpus.vectors is None:
             raise DataError(
                 "a classifier needs vectors or features of nodes",
@@ -77,18 +88,22 @@ def matrix_of(corpus: Corpus) -> Any:
         raise ConfigError("a classifier of named features needs SciPy; install scipy", option="nodes") from None
     attributes = corpus.attributes
     values = np.ones(len(attributes.ids), np.float32) if attributes.values is None else attributes.values
-    shape = (corpus.n_tokens, len(attributes.names))
-    names = sparse.csr_matrix((values, attributes.ids, attributes.offsets), shape=shape)
+    columns = features.find(attributes.names)[attributes.ids]
+    known = columns >= 0
+    offsets = offsets_of(known)[attributes.offsets]
+    shape = (corpus.n_tokens, len(features))
+    names = sparse.csr_matrix((values[known], columns[known], offsets), shape=shape)
     return names if corpus.vectors is None else sparse.hstack([names, corpus.vectors]).tocsr()
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierNodes:
-    """A fitted classifier, and the label of each of its classes."""
+    """A fitted classifier, the label of each of its classes, and the names of its columns, if they have any."""
 
     classifier: Any
     classes: tuple[str, ...]
     width: int
+    features: StringTable | None = None
 
     @classmethod
     def fitted(
@@ -126,4 +141,4 @@ class ClassifierNodes:
 
     def with_scores(self, corpus: Corpus, names: Sequence[str]) -> F64:
         """The log-probabilities of the nodes of a corpus."""
-        return self.scores(matrix_of(corpus), names)
+        return self.scores(matrix_of(corpus, self.features), names)
