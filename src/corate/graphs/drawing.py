@@ -31,21 +31,13 @@ _FULL = math.log(16)
 
 def draw(model: GraphModel, seed: int) -> str:
     """The picture as the text of an SVG file. Raises ConfigError if there are too many nodes."""
-    import networkx as nx
-
     if len(model.variables) > MOST_NODES:
         raise ConfigError(
             f"the graph has {len(model.variables):,} nodes; at most {MOST_NODES} can be drawn. Use to_networkx and a "
             "program for large graphs"
         )
-    drawn = model.graph.networkx()
-    drawn.remove_nodes_from(list(nx.isolates(drawn)))
-    first = nx.planar_layout(drawn) if drawn and nx.is_planar(drawn) else None  # with few crossings to begin with
-    places = nx.spring_layout(drawn, pos=first, seed=seed, iterations=200) if drawn else {}
-    nodes = []
-    for name in model.variables:
-        x, y = places.get(name, (0.0, 0.0))
-        nodes.append(Node(name, float(x), float(y), _shares(model, name)))
+    places = charts.laid_out(model.variables, list(model.graph.edges), seed)
+    nodes = [Node(name, x, y, _shares(model, name)) for name, (x, y) in zip(model.variables, places, strict=True)]
     numbers = {name: i for i, name in enumerate(model.variables)}
     links = [_link(model, a, b, numbers) for a, b in model.graph.edges]
     return charts.standalone(charts.network(repr(model), nodes, links, _LEGEND if links else ()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("COLOURS", "Axis", "Link", "Node", "Scale", "Series"),
-    *("calibration", "chart", "colour", "confusion", "heat_map", "network", "standalone"),
+    *("calibration", "chart", "colour", "confusion", "heat_map", "laid_out", "network", "standalone"),
 ]
 
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
@@ -287,11 +287,16 @@ class Link:
 
 
 def network(
-    title: str, nodes: Sequence[Node], links: Sequence[Link], legend: Sequence[tuple[str, float, float]] = ()
+    title: str,
+    nodes: Sequence[Node],
+    links: Sequence[Link],
+    legend: Sequence[tuple[str, float, float]] = (),
+    colours: Mapping[str, str] | None = None,
 ) -> Markup:
     """Nodes and the lines between them, each with a tooltip. Nodes without a line stand in rows below.
 
-    ``legend`` has a name, a logarithm and a width for each kind of line, as a `Link` has them.
+    ``legend`` has a name, a logarithm and a width for each kind of line, as a `Link` has them, and ``colours`` the
+    meaning of the colours of nodes.
 
     >>> drawn = network("t", [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")], [Link(0, 1, 2.0, 3.0, "strong")])
     >>> [f"<title>{tip}</title>" in drawn for tip in ("a", "b", "strong")]
@@ -310,11 +315,28 @@ def network(
         picture.path(f"{shape} {-half:g} {-end} Z", node.tip, **look)
         picture.text(x, y + 0.35 * _FONT, node.name, "middle", fill="#ffffff", pointer_events="none")
     x, y = picture.left + 12, picture.bottom + 24
+    for name, colour in (colours or {}).items():
+        picture.line([(x, y), (x + 30, y)], stroke=colour, stroke_width=_FONT)
+        picture.text(x + 38, y + 0.35 * _FONT, name)
+        y += 20
     for name, log, width in legend:
         _drawn_link(picture, [(x, y), (x + 30, y)], log, width)
         picture.text(x + 38, y + 0.35 * _FONT, name)
         y += 20
     return picture.element()
+
+
+def laid_out(
+    names: Sequence[Hashable], links: Sequence[tuple[Hashable, Hashable]], seed: int
+) -> list[tuple[float, float]]:
+    """A place for each node of a network, near those of its neighbours; 0, 0 for nodes without a link."""
+    import networkx as nx
+
+    joined = nx.Graph(links)
+    first = nx.planar_layout(joined) if joined and nx.is_planar(joined) else None  # with few crossings to begin with
+    places = nx.spring_layout(joined, pos=first, seed=seed, iterations=200) if joined else {}
+    found = (places.get(name, (0.0, 0.0)) for name in names)
+    return [(float(x), float(y)) for x, y in found]
 
 
 def _places(nodes: Sequence[Node], joined: set[int]) -> list[tuple[float, float]]:
