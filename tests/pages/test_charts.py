@@ -214,3 +214,42 @@ def test_nothing_runs_in_a_page_or_in_a_file(draw: Callable[[], Markup], open_pa
     assert opened.locator("svg *").count() == 2 * len(list(ET.fromstring(draw()).iter())) - 2
     in_a_file = open_page(standalone(draw()), suffix=".svg").page
     assert in_a_file.locator("svg script, svg img, svg foreignObject").count() == 0
+
+
+def boxes(svg: Markup) -> dict[str, tuple[float, float, float, float]]:
+    """The left, right, upper and lower ends of the nodes of a network, by tooltip."""
+    found = {}
+    for path in ET.fromstring(svg).iter(f"{SVG}path"):
+        tip, place = path.find(f"{SVG}title"), re.match(r"translate\((\S+) (\S+)\)", path.get("transform", ""))
+        if tip is not None and place is not None:
+            x, y = map(float, place.groups())
+            half = float(path.get("d", "").split()[4]) + 13
+            found[str(tip.text)] = (x - half, x + half, y - 13, y + 13)
+    return found
+
+
+@given(st.integers(2, 40), st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_nodes_of_a_network_do_not_overlap(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes = [Node(f"node {k}", *rng.random(2).tolist(), f"tip {k}") for k in range(n)]
+    drawn = boxes(network("t", nodes, [Link(k - 1, k, 0.0, 2.0, "") for k in range(1, n)]))
+    assert len(drawn) == n
+    every = list(drawn.values())
+    for i, (left, right, top, bottom) in enumerate(every):
+        for other in every[:i]:
+            assert left >= other[1] or right <= other[0] or top >= other[3] - 0.1 or bottom <= other[2] + 0.1
+
+
+def test_nodes_without_lines_stand_below_and_leave_room_to_the_others() -> None:
+    joined = [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")]
+    far = [Node(f"alone {k}", 1000.0, -1000.0, f"far {k}") for k in range(9)]
+    without, drawn = (boxes(network("t", nodes, [Link(0, 1, 1.0, 2.0, "")])) for nodes in (joined, joined + far))
+    assert (drawn["a"], drawn["b"]) == (without["a"], without["b"])
+    lowest = max(drawn["a"][3], drawn["b"][3])
+    assert all(drawn[f"far {k}"][2] > lowest for k in range(9))
+
+
+def test_a_network_has_a_legend() -> None:
+    nodes, links = [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")], [Link(0, 1, 1.0, 2.0, "")]
+    assert "strong ones" in words(network("t", nodes, links, [("strong ones", 1.0, 9.0)]))

@@ -1,8 +1,9 @@
 """A graph model as a picture: how strongly neighbours depend on each other, and whether they attract or avoid.
 
-The width of an edge grows with the mutual information of its ends, and a legend says so. Its colour shows whether states of the same rank
+The width of an edge grows with the mutual information of its ends. Its colour shows whether states of the same rank
 (the first with the first, the last with the last) attract each other, red, or avoid each other, blue: the correlation
-of the numbers of their states. A tooltip tells the pairs of states with the highest and the lowest co-occurrence rate.
+of the numbers of their states. A legend says so. A tooltip tells the pairs of states with the highest and the
+lowest co-occurrence rate.
 """
 
 from __future__ import annotations
@@ -30,18 +31,13 @@ _FULL = math.log(16)
 
 def draw(model: GraphModel, seed: int) -> str:
     """The picture as the text of an SVG file. Raises ConfigError if there are too many nodes."""
-    import networkx as nx
-
     if len(model.variables) > MOST_NODES:
         raise ConfigError(
             f"the graph has {len(model.variables):,} nodes; at most {MOST_NODES} can be drawn. Use to_networkx and a "
             "program for large graphs"
         )
-    drawn = model.graph.networkx()
-    drawn.remove_nodes_from(list(nx.isolates(drawn)))
-    first = nx.planar_layout(drawn) if drawn and nx.is_planar(drawn) else None  # with few crossings to begin with
-    places = nx.spring_layout(drawn, pos=first, seed=seed, iterations=200) if drawn else {}
-    nodes = [Node(name, *map(float, places.get(name, (0, 0))), _shares(model, name)) for name in model.variables]
+    places = charts.laid_out(model.variables, list(model.graph.edges), seed)
+    nodes = [Node(name, x, y, _shares(model, name)) for name, (x, y) in zip(model.variables, places, strict=True)]
     numbers = {name: i for i, name in enumerate(model.variables)}
     links = [_link(model, a, b, numbers) for a, b in model.graph.edges]
     return charts.standalone(charts.network(repr(model), nodes, links, _LEGEND if links else ()))
@@ -70,8 +66,8 @@ def _width(information: float) -> float:
 
 #: Kinds of edges with their shades and widths.
 _LEGEND = (
-    ("red: states of the same rank attract each other", _FULL, _width(0.1)),
-    ("blue: they avoid each other", -_FULL, _width(0.1)),
+    ("red: first with first, last with last", _FULL, _width(0.1)),
+    ("blue: first with last, last with first", -_FULL, _width(0.1)),
     *((f"{nats:g} nats of mutual information", 0.0, _width(nats)) for nats in (0.01, 0.1, 0.5)),
 )
 

@@ -169,6 +169,26 @@ class GraphLattice:
         known = ", ".join(repr(name) for name, _, _ in self.field.types) or "none"
         raise DataError(f"the graph has no edges of the type {type!r}; its types are {known}")
 
+    def draw(self, graph: int = 0, *, names: Sequence[str] | None = None, seed: int = 0) -> str:
+        """A graph with its labels as the text of an SVG image, of at most 400 nodes.
+
+        The colour of a node is its label. An edge is red if the labels of its ends attract each other, blue if they
+        avoid each other, and wide if they do so strongly. Tooltips have the probabilities of labels.
+
+        Args:
+            graph: the index of the graph.
+            names: a text for each node. By default, its number and its label.
+            seed: determines the layout.
+
+        >>> same = np.log([[[3.0, 1.0], [1.0, 3.0]]])
+        >>> field = GraphField(np.array([0, 2]), np.zeros((2, 2)), np.array([[0, 1]]), np.array([0]), same)
+        >>> "0: X" in GraphLattice(field, ["X", "Y"]).draw()
+        True
+        """
+        from corate.model.graph_drawing import draw
+
+        return draw(self, check_whole("graph", graph, 0), names, check_seed(seed))
+
     def inference(self) -> Inference:
         """How the answers are computed, over all graphs."""
         messages, exact = self.found.messages, bool(self.plan.exact.all())

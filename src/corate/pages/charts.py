@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("COLOURS", "Axis", "Link", "Node", "Scale", "Series"),
-    *("calibration", "chart", "colour", "confusion", "heat_map", "network", "standalone"),
+    *("calibration", "chart", "colour", "confusion", "heat_map", "laid_out", "network", "standalone"),
 ]
 
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
@@ -287,11 +287,16 @@ class Link:
 
 
 def network(
-    title: str, nodes: Sequence[Node], links: Sequence[Link], legend: Sequence[tuple[str, float, float]] = ()
+    title: str,
+    nodes: Sequence[Node],
+    links: Sequence[Link],
+    legend: Sequence[tuple[str, float, float]] = (),
+    colours: Mapping[str, str] | None = None,
 ) -> Markup:
     """Nodes and the lines between them, each with a tooltip. Nodes without a line stand in rows below.
 
-    ``legend`` has a name, a logarithm and a width for each kind of line, as a `Link` has them.
+    ``legend`` has a name, a logarithm and a width for each kind of line, as a `Link` has them, and ``colours`` the
+    meaning of the colours of nodes.
 
     >>> drawn = network("t", [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")], [Link(0, 1, 2.0, 3.0, "strong")])
     >>> [f"<title>{tip}</title>" in drawn for tip in ("a", "b", "strong")]
@@ -310,6 +315,10 @@ def network(
         picture.path(f"{shape} {-half:g} {-end} Z", node.tip, **look)
         picture.text(x, y + 0.35 * _FONT, node.name, "middle", fill="#ffffff", pointer_events="none")
     x, y = picture.left + 12, picture.bottom + 24
+    for name, colour in (colours or {}).items():
+        picture.line([(x, y), (x + 30, y)], stroke=colour, stroke_width=_FONT)
+        picture.text(x + 38, y + 0.35 * _FONT, name)
+        y += 20
     for name, log, width in legend:
         _drawn_link(picture, [(x, y), (x + 30, y)], log, width)
         picture.text(x + 38, y + 0.35 * _FONT, name)
@@ -317,22 +326,54 @@ def network(
     return picture.element()
 
 
+def laid_out(
+    names: Sequence[Hashable], links: Sequence[tuple[Hashable, Hashable]], seed: int
+) -> list[tuple[float, float]]:
+    """A place for each node of a network, near those of its neighbours; 0, 0 for nodes without a link."""
+    import networkx as nx
+
+    joined = nx.Graph(links)
+    first = nx.planar_layout(joined) if joined and nx.is_planar(joined) else None  # with few crossings to begin with
+    places = nx.spring_layout(joined, pos=first, seed=seed, iterations=200) if joined else {}
+    found = (places.get(name, (0.0, 0.0)) for name in names)
+    return [(float(x), float(y)) for x, y in found]
+
+
 def _places(nodes: Sequence[Node], joined: set[int]) -> list[tuple[float, float]]:
     """The places of nodes in pixels: those that are joined in an area that grows with their number, others in rows."""
     size = max(1.4, 0.45 * math.sqrt(len(joined)))
     across, down = size * _WIDTH, size * _HEIGHT if joined else 0.0
     xs, ys = (Scale.of(Axis(""), [getattr(nodes[k], axis) for k in sorted(joined)]) for axis in ("x", "y"))
-    places, x, y = [], 0.0, down + 2 * _ROUND
-    for k, node in enumerate(nodes):
+    widths = [_long(_cut(_shown(node.name))) + 3 * _ROUND for node in nodes]
+    places = {k: (across * xs.place(nodes[k].x), down * (1 - ys.place(nodes[k].y))) for k in sorted(joined)}
+    _push_apart(places, widths)
+    x, y = 0.0, max((place[1] for place in places.values()), default=0.0) + 4 * _ROUND
+    for k, width in enumerate(widths):
         if k in joined:
-            places.append((across * xs.place(node.x), down * (1 - ys.place(node.y))))
             continue
-        width = _long(_cut(_shown(node.name))) + 3 * _ROUND
         if x and x + width > across:
             x, y = 0.0, y + 3 * _ROUND
-        places.append((x + width / 2, y))
+        places[k] = (x + width / 2, y)
         x += width
-    return places
+    return [places[k] for k in range(len(nodes))]
+
+
+def _push_apart(places: dict[int, tuple[float, float]], widths: Sequence[float]) -> None:
+    """Move nodes that overlap up and down until none do, or almost none."""
+    for _ in range(50):
+        order = sorted(places, key=lambda k: places[k][1])
+        moved = False
+        for i, a in enumerate(order):
+            for b in order[i + 1 :]:
+                gap = 2.6 * _ROUND - (places[b][1] - places[a][1])
+                if gap <= 0:
+                    break
+                if abs(places[a][0] - places[b][0]) < (widths[a] + widths[b]) / 2 and gap > 0.01:
+                    places[a] = (places[a][0], places[a][1] - gap / 2)
+                    places[b] = (places[b][0], places[b][1] + gap / 2)
+                    moved = True
+        if not moved:
+            return
 
 
 def _drawn_link(

@@ -1,6 +1,8 @@
-"""Draws docs/images/segments.svg: a made-up image, its true regions, and those found without and with neighbours.
+"""Draws three pictures of the documentation: `python docs/make_pictures.py docs/images`.
 
-python docs/make_segments.py docs/images/segments.svg
+``segments.svg``: a made-up image, its true regions, and those found without and with neighbours.
+``network.svg``: a made-up citation network with the labels that were found.
+``graph-model.svg``: the graph model of the survey in docs/graphs.md.
 """
 
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import corate
+from corate.graphs import GraphModel, Tree
 
 #: The size of a pixel in the picture, the space between panels, and the space for their titles.
 SIDE, SPACE, TOP = 7, 22, 26
@@ -48,7 +51,7 @@ def grey(value):
     return f"#{level:02x}{level:02x}{level:02x}"
 
 
-def main(path):
+def segments(path):
     """Train on twenty images with edges and without, and draw the answers about another one."""
     rng = np.random.default_rng(0)
     images, regions = zip(*(scene(rng) for _ in range(21)), strict=True)
@@ -71,5 +74,39 @@ def main(path):
     Path(path).write_text(f"{head} {look}>\n{name}<style>{GROUND}</style>\n{body}\n</svg>\n", encoding="utf-8")
 
 
+def network(path):
+    """Draw a network of 45 papers, of which 15 have a known label, with the labels of all."""
+    rng = np.random.default_rng(1)
+    subjects = {"Logic": ["proof", "axiom"], "Nets": ["layer", "weight"], "Theory": ["bound", "margin"]}
+    names, every = list(subjects), [word for own in subjects.values() for word in own]
+    truth = [names[k] for k in rng.integers(3, size=45)]
+    words = [str(rng.choice(subjects[s] if rng.random() < 0.6 else every)) for s in truth]
+    cites = set()
+    for a in range(1, 45):
+        same = [b for b in range(a) if truth[b] == truth[a]]
+        for _ in range(2):
+            cites.add((a, int(rng.choice(same if same and rng.random() < 0.93 else range(a)))))
+    known = {int(node): truth[node] for node in rng.permutation(45)[:15]}
+    y = [known.get(node) for node in range(45)]
+    corpus = corate.Corpus.from_graphs([[word] for word in words], y, edges={"cites": sorted(cites)})
+    lattice = corate.train(corpus).lattice(corpus, constraints=[corate.Constraints(labels=known)])
+    texts = [f"{word} *" if node in known else word for node, word in enumerate(words)]
+    Path(path).write_text(lattice.draw(names=texts), encoding="utf-8")
+
+
+def survey(path):
+    """Draw the model of the survey in docs/graphs.md."""
+    rng, n = np.random.default_rng(0), 4000
+    age = rng.choice(["young", "middle", "old"], n)
+    town = rng.choice(["city", "country"], n, p=[0.6, 0.4])
+    car = np.where(rng.random(n) < np.where(town == "city", 0.4, 0.9), "yes", "no")
+    train = np.where(rng.random(n) < np.where(car == "yes", 0.1, 0.7), "often", "seldom")
+    answers = {"age": age, "town": town, "car": car, "train": train}
+    Path(path).write_text(GraphModel.fit(answers, structure=Tree(forest=True)).draw(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    folder = Path(sys.argv[1])
+    segments(folder / "segments.svg")
+    network(folder / "network.svg")
+    survey(folder / "graph-model.svg")
