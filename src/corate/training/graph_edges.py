@@ -192,7 +192,7 @@ def chosen_edge_c2(types: Sequence[TypedEdges], log_probs: F32, folds: Ids, cont
         weights = _fitted(own, model, own.precision(c2), learn, context)
         return loss_of(model.scores(weights, True, context.threads), own.pairs, held_out)
 
-    return power_of_four(loss)
+    return power_of_four(loss)[1]
 
 
 def _fitted(own: TypedEdges, model: _native.LogLinear, precision: F64, pairs: Ids, context: RunContext) -> F64:

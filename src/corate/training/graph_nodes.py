@@ -103,6 +103,7 @@ class NodeModel:
         labels: the labels, -1 where one is not known.
         n_labels: K.
         passes: the number of stochastic passes, if there are any.
+        one_unit: whether all columns of vectors have the same unit.
     """
 
     features: NodeFeatures
@@ -110,6 +111,7 @@ class NodeModel:
     n_labels: int
     context: RunContext
     passes: int = 3
+    one_unit: bool = False
 
     @property
     def in_passes(self) -> bool:
@@ -141,12 +143,11 @@ class NodeModel:
     def precision(self, c2: float) -> F64:
         """The prior's weight of each feature, whatever the unit of its values. The bias has none.
 
-        Columns of vectors have one unit: their prior has one weight.
+        If all columns of vectors have one unit, their prior has one weight.
         """
-        squares = self._moments[2].copy()
-        vectors = self.features.vectors
-        if vectors is not None:
-            squares[self.features.n_names :] = np.mean(vectors.astype(np.float64) ** 2) if vectors.size else 0.0
+        squares, vectors = self._moments[2].copy(), self.features.vectors
+        if self.one_unit and vectors is not None:
+            squares[self.features.n_names :] = np.mean(vectors.astype(np.float64) ** 2)
         return np.append(c2 * np.maximum(squares, 1e-12), 0.0)
 
     def scale(self, each: float, precision: F64) -> F64:
@@ -242,8 +243,22 @@ class NodeModel:
         """log P(label) of all nodes, ``(nodes, K)``."""
         return self.native.scores(weights, True, self.context.threads)
 
-    def chosen_c2(self, folds: Ids) -> float:
-        """The weight of the prior with the smallest loss out of fold: 1, or a power of 4 that is better.
+    def with_chosen_prior(self, folds: Ids) -> tuple[NodeModel, float]:
+        """The model, and the weight of its prior, with the smallest loss out of fold; see `chosen_c2`.
+
+        Whether the columns of vectors have one unit is tried, too, if that makes a difference.
+        """
+        squares = self._moments[2][self.features.n_names :]
+        best, c2 = self.chosen_c2(folds)
+        if len(squares) and squares.max() > 1.01 * squares.min():
+            other = replace(self, one_unit=True)
+            loss, own = other.chosen_c2(folds)
+            if loss < best:
+                return other, own
+        return self, c2
+
+    def chosen_c2(self, folds: Ids) -> tuple[float, float]:
+        """The smallest loss out of fold, and the weight of its prior: 1, or a power of 4 that is better.
 
         With many nodes, only a part of them and only the first fold are looked at.
         """
@@ -296,8 +311,8 @@ class _NodeSteps:
         return self.native.pass_over(self.labels, state, order, decay, rate, batch, threads)
 
 
-def power_of_four(loss: Callable[[float], float]) -> float:
-    """A power of 4 with a small loss: the first, from 1 on downwards or upwards, that the next one does not improve."""
+def power_of_four(loss: Callable[[float], float]) -> tuple[float, float]:
+    """A small loss, and its power of 4: the first, from 1 on upwards or downwards, that the next does not improve."""
     losses = {c2: loss(c2) for c2 in (4.0, 1.0)}
     factor, best = (4.0, 4.0) if losses[4.0] < losses[1.0] else (0.25, 1.0)
     while 1e-3 < best < 1e3:
@@ -305,7 +320,7 @@ def power_of_four(loss: Callable[[float], float]) -> float:
         if losses[best * factor] >= losses[best]:
             break
         best *= factor
-    return best
+    return losses[best], best
 
 
 def floored(probabilities: NDArray[Any]) -> F64:

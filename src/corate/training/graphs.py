@@ -77,7 +77,7 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
         found = training.separate(c2)
         weights, tables, record = found.weights, found.tables, found.record(training)
         if method.name == "polish":
-            weights, tables, record["polish"] = training.polished(found)
+            weights, tables, record["polish"] = training.in_unit(found).polished(found)
     model = _model(source, features, weights, tables, given=given)
     facts = {"nodes": "given" if given else "features", "types": [own.type for own in tables]}
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // n_labels)
@@ -146,6 +146,7 @@ class Separated:
         without_first: the weights of nodes that are fitted to all folds but the first.
         out_of_fold: log P(label) of each node by a model that has not seen its fold.
         rounds: how often nodes were fitted again.
+        one_unit: whether the columns of vectors have one unit; see `NodeModel`.
     """
 
     weights: F64
@@ -156,6 +157,7 @@ class Separated:
     edge_c2: float
     exponents: list[float]
     rounds: int = 0
+    one_unit: bool = False
 
     def record(self, training: GraphTraining) -> dict[str, Any]:
         """What was chosen, for the record of a model; c2 as the option is, half of the second derivative."""
@@ -183,11 +185,12 @@ class GraphTraining:
     n_labels: int
     context: RunContext
     given: bool = False
+    one_unit: bool = False
 
     @cached_property
     def nodes(self) -> NodeModel:
         """The regression of nodes."""
-        return NodeModel(self.features, self.labels, self.n_labels, self.context)
+        return NodeModel(self.features, self.labels, self.n_labels, self.context, one_unit=self.one_unit)
 
     @cached_property
     def types(self) -> list[TypedEdges]:
@@ -262,18 +265,17 @@ class GraphTraining:
 
     def separate(self, c2: float | None) -> Separated:
         """Estimate the factors on their own."""
-        known = self.labels >= 0
+        known, nodes = self.labels >= 0, self.nodes
         if self.given:
             assert self.features.vectors is not None
             c2 = 1.0 if c2 is None else c2
             weights = identity(self.n_labels)
-            every = [weights]
-            scores = [self.features.vectors.astype(np.float32)]
+            every, scores = [weights], [self.features.vectors.astype(np.float32)]
         else:
-            nodes = self.nodes
             if nodes.in_passes:
                 nodes, c2 = nodes.with_chosen_passes(self.folds, c2)
-            c2 = nodes.chosen_c2(self.folds) if c2 is None else c2
+            elif c2 is None:
+                nodes, c2 = nodes.with_chosen_prior(self.folds)
             every = nodes.fold_weights(self.folds, c2)
             weights = nodes.fit(known, c2, "fitting nodes", every[0])
             scores = [nodes.log_probs(own) for own in every]
@@ -291,8 +293,12 @@ class GraphTraining:
             else:
                 exponents = self._exponents(tables, each)
         tables = with_exponents(tables, exponents)
-        found = Separated(weights, tables, every[0], out_of_fold, c2, edge_c2, exponents)
-        return self._with_unlabelled(found, every) if self._mostly_unlabelled() else found
+        found = Separated(weights, tables, every[0], out_of_fold, c2, edge_c2, exponents, one_unit=nodes.one_unit)
+        return self.in_unit(found)._with_unlabelled(found, every) if self._mostly_unlabelled() else found
+
+    def in_unit(self, found: Separated) -> GraphTraining:
+        """The training with the unit of vectors that was chosen."""
+        return self if found.one_unit == self.one_unit else replace(self, one_unit=found.one_unit)
 
     def _all_free(self, tables: Sequence[EdgeTable]) -> bool:
         """Whether no table has only the number of equal labels."""
