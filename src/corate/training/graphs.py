@@ -461,17 +461,23 @@ def _gained(
 ) -> tuple[tuple[F64, list[EdgeTable]] | None, dict[str, Any]]:
     """The factors of joint training with the smallest loss, None if none gains, and a record.
 
-    The prior gets weaker as long as that helps. Each training begins with the factors of the one before.
+    The prior gets weaker as long as that helps, and is tried weaker at least once. Each training begins with the best
+    factors so far.
     """
-    factors, reached, prior, iterations = (found.without_first, tables), None, 1.0, 0
-    best, first = float("inf"), None
-    while True:
+    factors, prior = (found.without_first, tables), 1.0
+    best: float | None = None
+    record: dict[str, Any] = {"iterations": 0}
+    while prior >= LEAST_PRIOR:
         joint = Joint(learn, found.c2 * prior, found.edge_c2 * prior)
         losses, vector = joint.measured(joint.vector(*factors), loss)
-        first = losses[0] if first is None else first
-        if min(losses) >= min(best, losses[0]) or prior < LEAST_PRIOR:
+        if best is None:
+            best = losses[0]
+            record["held_out"] = {"before": best}
+        if min(losses) < best:
+            best, factors = min(losses), joint.parts(vector)
+            record |= {"iterations": int(np.argmin(losses)) * STEP, "prior": prior}
+            record["held_out"]["after"] = best
+        elif prior < 1.0:
             break
-        best, factors = min(losses), joint.parts(vector)
-        reached, iterations, prior = factors, int(np.argmin(losses)) * STEP, prior / PRIOR_STEP
-    record = {"iterations": iterations, "prior": PRIOR_STEP * prior, "held_out": {"before": first, "after": best}}
-    return reached, record if reached else {"iterations": 0, "held_out": {"before": first}}
+        prior /= PRIOR_STEP
+    return (factors if record["iterations"] else None), record
