@@ -18,7 +18,7 @@ from corate.model.graph_scores import EdgeTable, NodeFeatures
 from corate.training.graph_joint import Joint
 from corate.training.graphs import GraphTraining
 from corate.training.source import RunContext
-from reference.labelled_graphs import Enumerated, Graph, Type, random_graph, random_types
+from reference.enumerated_graphs import Enumerated, Graph, Type, random_graph, random_types
 from reference.log_linear import Regression, differences
 
 WIDTH = 2

@@ -17,7 +17,7 @@ from corate.model.chain import ChainModel
 from corate.model.graph_lattice import GraphLattice
 from corate.model.graph_scores import EdgeTable, GraphScores
 from corate.rows import SparseRows
-from reference.labelled_graphs import Enumerated, Graph, Type, random_graph, random_types
+from reference.enumerated_graphs import Enumerated, Graph, Type, random_graph, random_types
 
 #: Corpora, and graphs in each.
 CORPORA, GRAPHS = range(20), 25
