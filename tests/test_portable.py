@@ -22,7 +22,8 @@ NATIVE = Path(__file__).parent.parent / "native"
 #: The modules whose numbers are stored in models.
 STORED = [
     *(path for package in ("counting", "optimize", "training") for path in (SOURCE / package).rglob("*.py")),
-    *(SOURCE / name for name in ("label_pairs.py", "graphs/composite.py", "graphs/em.py", "graphs/structure.py")),
+    *(SOURCE / name for name in ("label_pairs.py", "model/graph_scores.py")),
+    *(SOURCE / "graphs" / name for name in ("composite.py", "em.py", "structure.py")),
 ]
 
 

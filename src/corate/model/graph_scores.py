@@ -33,7 +33,6 @@ __all__ = [
     "check_graphs",
     "given_scores",
     "joined_features",
-    "normalised",
 ]
 
 
@@ -70,9 +69,11 @@ class EdgeTable:
             )
         if edges.attributes is None or not width:
             return self.table[None].astype(np.float64)
-        flat = self.weights.reshape(width, -1).astype(np.float64)
-        found = edges.attributes.astype(np.float64) @ flat
-        return np.asarray(found.reshape(-1, *self.table.shape) + self.table)
+        # not by a product of matrices, whose order of additions depends on the processor: training decides by this
+        found = np.tile(self.table.astype(np.float64), (len(edges.attributes), 1, 1))
+        for column, weights in zip(edges.attributes.T.astype(np.float64), self.weights.astype(np.float64), strict=True):
+            found += column[:, None, None] * weights
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,16 +197,6 @@ class GraphField:
         left, right = labels[self.ends[:, 0]], labels[self.ends[:, 1]]
         nodes = self.nodes[np.arange(len(labels)), labels].sum()
         return float(nodes + self.tables[self.kinds, left, right].sum())
-
-
-def normalised(scores: F64) -> F64:
-    """Scores of labels as log-probabilities, a row for each node.
-
-    >>> normalised(np.log([[1.0, 3.0]])).round(3).tolist()
-    [[-1.386, -0.288]]
-    """
-    top = scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
 
 
 def joined_features(parts: Sequence[tuple[Csr, F32 | None]], n: int) -> tuple[Csr, F32 | None]:

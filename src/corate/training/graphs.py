@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import portable_math
 from corate.corpus import Corpus
 from corate.edges import EdgeSet
 from corate.errors import ConfigError, DataError
@@ -334,9 +335,9 @@ class GraphTraining:
         total = count = 0.0
         for nodes, held_out in self._held_out(scores, folds):
             found = self.marginals(nodes, tables)
-            logs = power * np.log(np.maximum(found, 1e-12))
+            logs = power * portable_math.log(np.maximum(found, 1e-12))
             if power != 1.0:
-                logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+                logs -= portable_math.log(portable_math.exp(logs).sum(axis=1, keepdims=True))
             total += loss_of(logs, self.labels, held_out) * len(held_out)
             count += len(held_out)
         return total / max(count, 1.0)
@@ -451,7 +452,8 @@ class GraphTraining:
             field = probe.field(weights)
             if not self.folds_of_graphs:
                 field = replace(field, nodes=learn.clamped(field.nodes, learn.labels >= 0))
-            return loss_of(np.log(np.maximum(test.answered(field), 1e-12)), test.labels, held_out)
+            logs = portable_math.log(np.maximum(test.answered(field), 1e-12))
+            return loss_of(logs, test.labels, held_out)
 
         return learn, loss
 
