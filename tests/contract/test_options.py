@@ -78,7 +78,7 @@ def test_the_signature_of_train_is_short() -> None:
     parameters = inspect.signature(corate.train).parameters
     assert list(parameters) == [
         "corpus", "method", "features", "raw", "raw_classes", "held_out", "init",
-        "calibrate", "constrain", "threads", "seed", "progress", "options",
+        "calibrate", "constrain", "nodes", "threads", "seed", "progress", "options",
     ]  # fmt: skip
 
 
