@@ -15,8 +15,8 @@ import pytest
 from benchmarks import charts, tables
 from corate.counting.stored_counts import FREQUENT_SHARE
 from corate.features import lexicons
-from corate.formats import detection
 from corate.graphs import triangulation
+from corate.model import graph_lattice
 from corate.training import choices, disk
 
 ROOT = tables.README.parents[1]
@@ -52,7 +52,7 @@ SOURCES = {
 #: Values by which the program decides, as the pages write them.
 PROGRAM = {
     "docs/features.md": {f"{lexicons.MOST_BYTES / 1e6:.0f} MB"},
-    "docs/formats.md": {f"{detection._HEAD_BYTES >> 10} kB"},
+    "docs/graphs-with-features.md": {f"{graph_lattice.MEMORY >> 20} MiB"},
     "docs/graphs.md": {f"{triangulation.MEMORY >> 30} GiB"},
     "docs/scale.md": {
         f"{disk.STORED_TEXT[0] / 1e6:.0f} MB",
