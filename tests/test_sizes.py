@@ -32,14 +32,14 @@ ROOMS = {
     "inference": 622,
     "inspection": 302,
     "io": 956,
-    "model": 3624,
+    "model": 3621,
     "optimize": 806,
     "pages": 467,
     "rate": 2781,
     "sklearn": 423,
     "spacy": 286,
     "spark": 753,
-    "training": 5651,
+    "training": 5658,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {
