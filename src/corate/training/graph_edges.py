@@ -215,8 +215,10 @@ def table_of(edges: EdgeSet, weights: F64, n_labels: int) -> EdgeTable:
     return EdgeTable(edges.type, edges.symmetric, shaped[-1], np.ascontiguousarray(shaped[:-1]))
 
 
-def chosen_exponents(tables: Sequence[EdgeTable], loss: Callable[[list[EdgeTable]], float]) -> list[float]:
-    """An exponent for each type, with which the marginals of held-out nodes have the smallest loss."""
+def chosen_exponents(
+    tables: Sequence[EdgeTable], loss: Callable[[list[EdgeTable]], float]
+) -> tuple[list[float], float]:
+    """An exponent for each type, with which the marginals of held-out nodes have the smallest loss, and this loss."""
     measured: dict[tuple[float, ...], float] = {}
 
     def loss_with(exponents: Sequence[float]) -> float:
@@ -229,7 +231,7 @@ def chosen_exponents(tables: Sequence[EdgeTable], loss: Callable[[list[EdgeTable
     if 1 < len(tables) <= MOST_TYPES and not any(len(own.weights) for own in tables):
         for t in range(len(tables)):
             best = min(([*best[:t], a, *best[t + 1 :]] for a in EXPONENTS), key=loss_with)
-    return best
+    return best, measured[tuple(best)]
 
 
 def with_exponents(tables: Sequence[EdgeTable], exponents: Sequence[float]) -> list[EdgeTable]:

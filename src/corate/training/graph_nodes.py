@@ -41,7 +41,7 @@ CHOICE_NODES = 10_000
 FEW_NODES = 1_000
 #: With more weights than this, nodes are trained in stochastic passes, of which there are at most MOST_PASSES, with
 #: this step size and one of these weights of the prior.
-MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 12, 0.1, (0.5, 0.1)
+MANY_WEIGHTS, MOST_PASSES, RATE, PASSES_C2 = 200_000, 20, 0.2, (0.5, 0.1, 0.02)
 ITERATIONS = 60
 TOLERANCE, PERIOD = 1e-3, 4
 

@@ -52,6 +52,8 @@ TRIAL_NODES = 20_000
 MEMORY = 1 << 20
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
+#: The priors that are tried where most labels are not known.
+FEW_PRIORS = (16.0, 4.0, 1.0, 0.25)
 #: The least factor of the prior in joint training, and by how much it gets weaker at a time.
 LEAST_PRIOR, PRIOR_STEP = 1e-3, 16.0
 #: Probabilities to these powers are compared when rounds are: the labels count, and not how sure they are.
@@ -144,19 +146,21 @@ class Separated:
     Attributes:
         weights: of nodes, fitted to all labels.
         tables: the scores of edges, to the power of their exponents.
-        without_first: the weights of nodes that are fitted to all folds but the first.
+        without: the weights of nodes that are fitted to all folds but one, for each fold.
         out_of_fold: log P(label) of each node by a model that has not seen its fold.
+        loss: that of held-out nodes, if exponents were chosen by it.
         rounds: how often nodes were fitted again.
         one_unit: whether the columns of vectors have one unit; see `NodeModel`.
     """
 
     weights: F64
     tables: list[EdgeTable]
-    without_first: F64
+    without: list[F64]
     out_of_fold: F32
     c2: float
     edge_c2: float
     exponents: list[float]
+    loss: float = 0.0
     rounds: int = 0
     one_unit: bool = False
 
@@ -265,7 +269,21 @@ class GraphTraining:
     # -- separate training -------------------------------------------------------------------------------------------
 
     def separate(self, c2: float | None) -> Separated:
-        """Estimate the factors on their own."""
+        """Estimate the factors on their own.
+
+        Where most labels are not known, the prior of nodes is chosen together with the exponents.
+        """
+        if not self._mostly_unlabelled():
+            return self._estimated(c2)
+        if c2 is not None:
+            return self._with_unlabelled(self._estimated(c2))
+        one_unit = self.nodes.with_chosen_prior(self.folds)[0].one_unit
+        training = self if one_unit == self.one_unit else replace(self, one_unit=one_unit)
+        found = min((training._estimated(own) for own in FEW_PRIORS), key=lambda own: own.loss)
+        return training._with_unlabelled(found)
+
+    def _estimated(self, c2: float | None) -> Separated:
+        """Factors without the further labels that unlabelled nodes give."""
         known, nodes = self.labels >= 0, self.nodes
         if self.given:
             assert self.features.vectors is not None
@@ -285,17 +303,16 @@ class GraphTraining:
             out_of_fold[self.folds == fold] = scores[fold][self.folds == fold]
         edge_c2 = chosen_edge_c2(self.types, out_of_fold, self.folds, self.context)
         tables = fit_edges(self.types, out_of_fold, edge_c2, self.context)
-        exponents = [1.0] * len(tables)
+        exponents, loss = [1.0] * len(tables), 0.0
         if tables and not (self.plan.is_forest and self._all_free(tables)):
             few = int(known.sum()) <= FEW_NODES
             each = [out_of_fold] if self.folds_of_graphs or self.given else scores if few else scores[:2]
             if self.folds_of_graphs and any(not own.plain for own in self.types):
-                exponents = self._exponents_of_features(out_of_fold, edge_c2)
+                exponents, loss = self._exponents_of_features(out_of_fold, edge_c2)
             else:
-                exponents = self._exponents(tables, each)
+                exponents, loss = self._exponents(tables, each)
         tables = with_exponents(tables, exponents)
-        found = Separated(weights, tables, every[0], out_of_fold, c2, edge_c2, exponents, one_unit=nodes.one_unit)
-        return self.in_unit(found)._with_unlabelled(found, every) if self._mostly_unlabelled() else found
+        return Separated(weights, tables, every, out_of_fold, c2, edge_c2, exponents, loss, one_unit=nodes.one_unit)
 
     def in_unit(self, found: Separated) -> GraphTraining:
         """The training with the unit of vectors that was chosen."""
@@ -309,7 +326,7 @@ class GraphTraining:
         """The training without the labels of the first fold."""
         return replace(self, labels=np.where(self.folds == 0, -1, self.labels).astype(np.int32))
 
-    def _exponents_of_features(self, out_of_fold: F32, edge_c2: float) -> list[float]:
+    def _exponents_of_features(self, out_of_fold: F32, edge_c2: float) -> tuple[list[float], float]:
         """Exponents on graphs whose edges were not seen, as features of edges have many weights."""
         tables = fit_edges(self._without_first().types, out_of_fold, edge_c2, self.context)
         nodes = self.sampled()
@@ -318,7 +335,7 @@ class GraphTraining:
         scores = [out_of_fold[first]]
         return chosen_exponents(tables, lambda tried: part.loss(tried, scores, np.zeros(len(first), np.int32)))
 
-    def _exponents(self, tables: list[EdgeTable], scores: Sequence[F32]) -> list[float]:
+    def _exponents(self, tables: list[EdgeTable], scores: Sequence[F32]) -> tuple[list[float], float]:
         nodes = self.sampled()
         part, own, folds = self, list(scores), self.folds
         if len(nodes) < len(self.labels):
@@ -382,16 +399,16 @@ class GraphTraining:
         known = int((self.labels >= 0).sum())
         return not self.folds_of_graphs and not self.given and 2 * known < len(self.labels) <= MANY_NODES
 
-    def _with_unlabelled(self, found: Separated, every: Sequence[F64]) -> Separated:
+    def _with_unlabelled(self, found: Separated) -> Separated:
         """Nodes fitted again to the probabilities of unlabelled ones, if held-out nodes gain."""
         if not any(found.exponents):
             return found
         known = self.labels >= 0
         refitted = [
             self.nodes.log_probs(self._refitted(own, found, known & (self.folds != fold)))
-            for fold, own in enumerate(every)
+            for fold, own in enumerate(found.without)
         ]
-        before = [self.nodes.log_probs(own) for own in every]
+        before = [self.nodes.log_probs(own) for own in found.without]
 
         def loss(scores: Sequence[F32]) -> float:
             return min(self.loss(found.tables, scores, self.folds, power) for power in TEMPERATURES)
@@ -420,19 +437,19 @@ class GraphTraining:
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""
-        learn, loss = (None, None) if self.nodes.in_passes else self._trial(found)
-        if learn is None or loss is None:
+        learn, losses_of = (None, None) if self.nodes.in_passes else self._trial(found)
+        if learn is None or losses_of is None:
             return found.weights, found.tables, {"iterations": 0}
         tables = fit_edges(self._without_first().types, found.out_of_fold, found.edge_c2, self.context)
         before = with_exponents(tables, found.exponents)
-        reached, record = _gained(learn, found, before, loss)
+        reached, record = _gained(learn, found, before, losses_of)
         if reached is None:
             return found.weights, found.tables, record
         joint = Joint(self, found.c2 * record["prior"], found.edge_c2 * record["prior"])
         final = joint.minimised(joint.vector(*reached), "polishing", max(STEP, record["iterations"]))
         return (*joint.parts(final.weights), record)
 
-    def _trial(self, found: Separated) -> tuple[GraphTraining | None, Callable[[Sequence[F64]], float] | None]:
+    def _trial(self, found: Separated) -> tuple[GraphTraining | None, Callable[[Sequence[F64]], F64] | None]:
         """A training without the labels of the first fold, and the loss of weights on nodes of that fold."""
         nodes = self.sampled()
         known, first = self.labels >= 0, self.folds == 0
@@ -448,38 +465,45 @@ class GraphTraining:
         held_out = np.flatnonzero(test.labels >= 0 if self.folds_of_graphs else (known & first)[nodes])
         probe = Joint(test, found.c2, found.edge_c2)
 
-        def loss(weights: Sequence[F64]) -> float:
+        def losses(weights: Sequence[F64]) -> F64:
             field = probe.field(weights)
             if not self.folds_of_graphs:
                 field = replace(field, nodes=learn.clamped(field.nodes, learn.labels >= 0))
-            logs = portable_math.log(np.maximum(test.answered(field), 1e-12))
-            return loss_of(logs, test.labels, held_out)
+            found = test.answered(field)[held_out, test.labels[held_out]]
+            return -portable_math.log(np.maximum(found, 1e-12))
 
-        return learn, loss
+        return learn, losses
 
 
 def _gained(
-    learn: GraphTraining, found: Separated, tables: list[EdgeTable], loss: Callable[[Sequence[F64]], float]
+    learn: GraphTraining, found: Separated, tables: list[EdgeTable], losses_of: Callable[[Sequence[F64]], F64]
 ) -> tuple[tuple[F64, list[EdgeTable]] | None, dict[str, Any]]:
     """The factors of joint training with the smallest loss, None if none gains, and a record.
 
     The prior gets weaker as long as that helps, and is tried weaker at least once. Each training begins with the best
-    factors so far.
+    factors so far. A gain counts if it exceeds its standard error twice, as the smallest of several losses is small by
+    chance, too.
     """
-    factors, prior = (found.without_first, tables), 1.0
+    factors, prior = (found.without[0], tables), 1.0
     best: float | None = None
+    first = gains = np.zeros(0)
     record: dict[str, Any] = {"iterations": 0}
     while prior >= LEAST_PRIOR:
         joint = Joint(learn, found.c2 * prior, found.edge_c2 * prior)
-        losses, vector = joint.measured(joint.vector(*factors), loss)
+        begin = joint.vector(*factors)
+        losses, vector = joint.measured(begin, lambda weights: float(losses_of(weights).mean()))
         if best is None:
-            best = losses[0]
+            best, first = losses[0], losses_of(joint.split(begin / joint.scale))
             record["held_out"] = {"before": best}
         if min(losses) < best:
             best, factors = min(losses), joint.parts(vector)
+            gains = first - losses_of(joint.split(vector / joint.scale))
             record |= {"iterations": int(np.argmin(losses)) * STEP, "prior": prior}
             record["held_out"]["after"] = best
         elif prior < 1.0:
             break
         prior /= PRIOR_STEP
-    return (factors if record["iterations"] else None), record
+    certain = len(gains) > 1 and float(gains.mean()) > 2 * float(gains.std()) / len(gains) ** 0.5
+    if not certain:
+        record["iterations"] = 0
+    return (factors if certain else None), record
