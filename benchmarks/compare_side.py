@@ -118,10 +118,12 @@ def ready_made(method: str, texts: Texts, **options: Any) -> dict[str, Any]:
     return {"tagger": tagger, "all": answers(tagger, texts.test.features)}
 
 
-def update(texts: Texts, **options: Any) -> dict[str, Any]:
+def update(texts: Texts, backoff: str | None = None, **options: Any) -> dict[str, Any]:
     """Counting of more text."""
     import corate
 
+    if backoff is not None:  # earlier commits call the option ladder
+        options["backoff" if hasattr(corate.Empirical(), "backoff") else "ladder"] = backoff
     tagger = corate.train(texts.train.corpus, "empirical", **options).update(texts.test.corpus)
     return {"tagger": tagger, "pruned": tagger.shrunk(rare=2), "all": answers(tagger, texts.test.corpus)}
 
@@ -157,7 +159,8 @@ def sklearn_crfsuite(algorithm: str, texts: Texts, **parameters: Any) -> dict[st
 
     estimator = CRF(algorithm=algorithm, **parameters).fit(texts.train.features, texts.train.labels)
     asked = texts.test.features
-    return {"tagger": estimator.tagger_.model, "all": [estimator.predict(asked), estimator.predict_marginals(asked)]}
+    said = [list(map(list, answer)) for answer in (estimator.predict(asked), estimator.predict_marginals(asked))]
+    return {"tagger": estimator.tagger_.model, "all": said}  # answers are arrays, or lists in earlier commits
 
 
 def sklearn(method: str, texts: Texts, further: bool = True, weighted: bool = False, **options: Any) -> dict[str, Any]:
@@ -227,7 +230,7 @@ PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "ready-made standard": partial(ready_made, "standard", iterations=10),
     "feature function": partial(train, "polish", passes=1, features=token_features),
     "update": update,
-    "update pooled": partial(update, ladder="pooled", features="ner"),
+    "update pooled": partial(update, backoff="pooled", features="ner"),
     "pycrfsuite lbfgs": partial(pycrfsuite, "lbfgs"),
     "pycrfsuite lbfgs c1": partial(pycrfsuite, "lbfgs", max_iterations=20, c1=0.5),
     "pycrfsuite l2sgd": partial(pycrfsuite, "l2sgd", max_iterations=5),

@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 
 from benchmarks.corpora import Sentence, load
@@ -90,11 +91,16 @@ def long_shape(word: str) -> str:
     )
 
 
+def short_shape(word: str) -> str:
+    """`long_shape` with runs shortened to one character."""
+    return "".join(kind for kind, _ in groupby(long_shape(word)))
+
+
 def ner(sentence: Sentence) -> Attributes:
     """The features of Corate's preset `ner`, written as users of python-crfsuite write them."""
     words = ["<2", "<1", *(row[0] for row in sentence), ">1", ">2"]
     tags = ["<2", "<1", *(row[1] for row in sentence), ">1", ">2"]
-    shapes = [long_shape(word) for word in words]
+    shapes = [short_shape(word) for word in words]
     found = []
     for i in range(2, len(words) - 2):
         word = words[i]
@@ -108,12 +114,17 @@ def ner(sentence: Sentence) -> Attributes:
             f"w-1w={words[i - 1]}|{word}",
             f"ww+1={word}|{words[i + 1]}",
             f"lower={word.lower()}",
-            f"shape-1={shapes[i - 1]}",
-            f"shape={shapes[i]}",
-            f"shape+1={shapes[i + 1]}",
+            f"shape={long_shape(word)}",
+            f"short-1={shapes[i - 1]}",
+            f"short={shapes[i]}",
+            f"short+1={shapes[i + 1]}",
+            f"t-2={tags[i - 2]}",
             f"t-1={tags[i - 1]}",
             f"t={tags[i]}",
             f"t+1={tags[i + 1]}",
+            f"t+2={tags[i + 2]}",
+            f"t-1t={tags[i - 1]}|{tags[i]}",
+            f"tt+1={tags[i]}|{tags[i + 1]}",
         ]
         for n in range(1, min(4, len(word)) + 1):
             features += [f"p{n}={word[:n]}", f"s{n}={word[-n:]}"]

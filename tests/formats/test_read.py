@@ -247,7 +247,7 @@ def test_jsonl_lists() -> None:
         ("7", "object or a list"),
         ('{"tokens": ["a"], "labels": ["X", "Y"]}', "the same length"),
         ('{"tokens": ["a"], "labels": [3]}', r"the labels are integers \(\[3\]\); give their names with label_names="),
-        ('{"tokens": ["a"], "labels": [null]}', "contains null; values must be strings"),
+        ('{"tokens": [null], "labels": ["X"]}', "contains null; values must be strings"),
         ('{"tokens": ["a"], "labels": [true]}', "contains true; values must be strings"),
         ('{"tokens": ["\\ud800"], "labels": ["X"]}', "surrogate"),
         ('{"tokens": ["a"]}', "columns word, but the lines before have word, label"),

@@ -85,7 +85,7 @@ class ItemSequence:
 
 def _shortest(value: float) -> float:
     """The shortest decimal number that rounds to a value of single precision: 0.1 for 0.10000000149011612."""
-    return value if value.is_integer() else float(str(np.float32(value)))
+    return float(str(np.float32(value)))
 
 
 #: A sentence of ready-made features: the features of each token, or rows of an array of numbers.

@@ -65,7 +65,7 @@ class CRF(BaseEstimator):
         threads: the number of threads. Neither the model nor labels depend on it.
 
     >>> crf = CRF(c2=0.1).fit([[{"w": "the"}, {"w": "dog"}], [{"w": "a"}]], [["DET", "NOUN"], ["DET"]])
-    >>> crf.predict([[{"w": "a"}, {"w": "dog"}]])
+    >>> crf.predict([[{"w": "a"}, {"w": "dog"}]]).tolist()
     [['DET', 'NOUN']]
     """
 
