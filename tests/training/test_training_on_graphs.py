@@ -411,3 +411,27 @@ def test_features_that_are_always_zero_need_no_prior(method: str) -> None:
     tagger = corate.train(wide, method, c2=0.0)
     assert tagger.record["c2"] == 0.0
     assert np.mean(np.array(tagger.tag(wide)) == names) > 0.7
+
+
+@pytest.mark.parametrize(("stage", "complete"), [("polishing a part", False), ("fitting nodes", None)])
+def test_an_interrupted_polish_keeps_the_separate_factors(stage: str, complete: bool | None) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, (30, 6))
+    x = [[[f"f{int(label if rng.random() < 0.8 else 1 - label)}"] for label in row] for row in y]
+    edges = [np.stack([np.arange(5), np.arange(1, 6)], axis=1)] * 30
+    corpus = corate.Corpus.from_graphs(x, [[str(label) for label in row] for row in y], edges=edges)
+
+    def stop(event: corate.ProgressEvent) -> None:
+        if event.stage == stage:
+            raise KeyboardInterrupt
+
+    if complete is None:
+        with pytest.raises(KeyboardInterrupt):
+            corate.train(corpus, progress=stop)
+        return
+    with pytest.warns(UserWarning, match="interrupted"):
+        tagger = corate.train(corpus, progress=stop)
+    assert tagger.record["interrupted"]
+    separate = corate.train(corpus, "separate")
+    assert tagger.tag(corpus[0]) == separate.tag(corpus[0])
+    np.testing.assert_array_equal(tagger.model.graph.edges[0].table, separate.model.graph.edges[0].table)

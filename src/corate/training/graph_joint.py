@@ -188,14 +188,20 @@ class Joint:
     def minimised(
         self, start: F64, stage: str, iterations: int, *, to_the_end: bool = False, measure: Measure | None = None
     ) -> Minimum:
-        """The weights that L-BFGS reaches from a start; ``measure`` sees each step, and says whether to continue."""
+        """The weights that L-BFGS reaches from a start; ``measure`` sees each step, and says whether to continue.
+
+        On Ctrl-C it raises KeyboardInterrupt, or returns the current weights if it was to go on ``to_the_end``.
+        """
 
         def report(step: Step) -> bool:
             self.training.context.progress(ProgressEvent(stage, step.number / max(1, iterations)))
             return measure is None or measure(step)
 
         period = 10 if to_the_end else 0
-        return lbfgs(self.objective, start, iterations=iterations, period=period, progress=report)
+        found = lbfgs(self.objective, start, iterations=iterations, period=period, progress=report)
+        if found.stopped == "interrupted" and not to_the_end:
+            raise KeyboardInterrupt
+        return found
 
     def measured(self, start: F64, loss: Callable[[Sequence[F64]], float]) -> tuple[list[float], F64]:
         """Losses at the start and after every few iterations, and the weights of the smallest."""

@@ -82,13 +82,16 @@ def minimised(
     iterations: int = ITERATIONS,
     tolerance: float = TOLERANCE,
 ) -> F64:
-    """The weights that L-BFGS reaches. It reports its progress."""
+    """The weights that L-BFGS reaches. It reports its progress. Raises KeyboardInterrupt on Ctrl-C."""
 
     def report(step: Any) -> bool:
         context.progress(ProgressEvent(stage, step.number / iterations))
         return True
 
-    return lbfgs(objective, start, iterations=iterations, tolerance=tolerance, period=PERIOD, progress=report).weights
+    found = lbfgs(objective, start, iterations=iterations, tolerance=tolerance, period=PERIOD, progress=report)
+    if found.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return found.weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,6 +50,8 @@ __all__ = ["GraphTraining", "Separated", "fit"]
 TRIAL_NODES = 20_000
 #: The most bytes of the clique tree of a component in training; larger ones pass messages.
 MEMORY = 1 << 20
+#: With fewer labels of nodes and pairs of labels of edges, starting threads costs more than they save.
+LEAST_CELLS = 1_000_000
 #: How often nodes are fitted again where most labels are not known, and how much an unlabelled node counts.
 ROUNDS, SHARE = 2, 0.1
 #: The priors that are tried where most labels are not known.
@@ -69,6 +71,9 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
         raise DataError("no node has a known label, so there is nothing to learn from")
     vocabulary, features = _features(corpus, data.templates, source.names.to_list())
     given = corpus.node_log_probs is not None
+    cells = corpus.n_tokens * n_labels + sum(len(own.left) for own in corpus.edges or ()) * n_labels**2
+    if cells < LEAST_CELLS:
+        context = replace(context, threads=1)
     training = GraphTraining(
         corpus.offsets, corpus.edges or (), features, source.ids.astype(np.int32), n_labels, context, given
     )
@@ -80,7 +85,10 @@ def fit(method: Any, data: TrainingData, context: RunContext) -> FittedModel:
         found = training.separate(c2)
         weights, tables, record = found.weights, found.tables, found.record(training)
         if method.name == "polish":
-            weights, tables, record["polish"] = training.in_unit(found).polished(found)
+            try:
+                weights, tables, record["polish"] = training.in_unit(found).polished(found)
+            except KeyboardInterrupt:  # the separate factors are complete
+                record |= {"polish": {"iterations": 0}, "interrupted": True}
     model = _model(source, features, weights, tables, given=given)
     facts = {"nodes": "given" if given else "features", "types": [own.type for own in tables]}
     return FittedModel(vocabulary, model, {**facts, **record}, len(weights) // n_labels)
@@ -433,7 +441,7 @@ class GraphTraining:
         start = np.zeros(len(joint.scale))
         found = joint.minimised(start, "training", iterations, to_the_end=True)
         weights, tables = joint.parts(found.weights)
-        return weights, tables, {"c2": c2 / 2, "stopped": found.stopped}
+        return weights, tables, {"interrupted": found.stopped == "interrupted", "c2": c2 / 2, "stopped": found.stopped}
 
     def polished(self, found: Separated) -> tuple[F64, list[EdgeTable], dict[str, Any]]:
         """Joint training from separate factors, for as many iterations as held-out nodes gain."""

@@ -34,6 +34,7 @@ from corate.io.atomic import partial_of
 from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
+from corate.model.graph_scores import NodeClassifier
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.choices import choose_preset, choose_scheme, refuse_labels, refuse_unusable_labels
@@ -195,14 +196,10 @@ def train_until_interrupted(
         check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
-    classifier: Any = None
     if corpus.edges is not None:
         for_sentences = {"raw": raw, "init": init, "calibrate": calibrate, "constrain": constrain, "held_out": held_out}
         refuse_on_graphs(chosen, for_sentences)
-    if nodes is not None:
-        from corate.training.graph_classifiers import with_classifier
-
-        corpus, classifier = with_classifier(corpus, nodes, context.seed)
+    corpus, classifier = _scored_by(corpus, nodes, context)
     source = MemorySource(corpus, chosen.unknown)
     refuse_labels(source, chosen)
     if raw_classes is not None and raw is None:
@@ -235,6 +232,15 @@ def train_until_interrupted(
         tagger = calibrated(tagger, chosen, source.corpus, held_out, train_again, context)
     tagger.record["seconds"] = round(time.perf_counter() - started, 4)
     return tagger if classifier is None else replace(tagger, classifier=classifier)
+
+
+def _scored_by(corpus: Corpus, nodes: Any, context: RunContext) -> tuple[Corpus, NodeClassifier | None]:
+    """The corpus with the probabilities of a classifier of nodes, and this classifier, if there is one."""
+    if nodes is None:
+        return corpus, None
+    from corate.training.graph_classifiers import with_classifier
+
+    return with_classifier(corpus, nodes, context.seed)
 
 
 def reporter(progress: OnProgress | None) -> OnProgress:
