@@ -32,14 +32,14 @@ ROOMS = {
     "inference": 622,
     "inspection": 302,
     "io": 956,
-    "model": 3621,
+    "model": 3625,
     "optimize": 806,
     "pages": 467,
     "rate": 2781,
     "sklearn": 423,
     "spacy": 286,
     "spark": 753,
-    "training": 5676,
+    "training": 5692,
 }
 #: Lines by folder of `native`.
 NATIVE_ROOMS = {

@@ -128,20 +128,24 @@ class GraphScores:
     vectors: F32
     given: bool = False
 
-    def table_of(self, edges: EdgeSet, n_labels: int) -> EdgeTable:
-        """The scores of a type; zeros, with a warning, if training did not have it."""
-        for found in self.edges:
-            if found.type == edges.type:
-                return found
-        known = ", ".join(repr(own.type) for own in self.edges[:8]) or "none"
-        warnings.warn(
-            f"the model was trained without edges of the type {edges.type!r}, so they have the rate 1; "
-            f"its types are {known}",
-            stacklevel=6,
-        )
-        zeros = np.zeros((n_labels, n_labels), np.float32)
-        width = 0 if edges.attributes is None else edges.attributes.shape[1]
-        return EdgeTable(edges.type, False, zeros, np.zeros((width, *zeros.shape), np.float32))
+    def tables_of(self, sets: Sequence[EdgeSet], n_labels: int) -> list[F64]:
+        """The tables of each type, as of `EdgeTable.of_edges`. A warning names the types that training did not have."""
+        known = {own.type: own for own in self.edges}
+        unknown = [edges.type for edges in sets if edges.type not in known]
+        if unknown:
+            names, more = ", ".join(map(repr, unknown[:5])), ", ..." * (len(unknown) > 5)
+            have, others = ", ".join(map(repr, list(known)[:5])) or "none", ", ..." * (len(known) > 5)
+            warnings.warn(
+                f"the model was trained without edges of the type {names}{more}, so they have the rate 1; "
+                f"its types are {have}{others}",
+                stacklevel=6,
+            )
+        tables = []
+        for edges in sets:
+            width = 0 if edges.attributes is None else edges.attributes.shape[1]
+            zeros = np.zeros((width + 1, n_labels, n_labels), np.float32)
+            tables.append(known.get(edges.type, EdgeTable(edges.type, False, zeros[0], zeros[1:])).of_edges(edges))
+        return tables
 
 
 @dataclass(frozen=True, eq=False)

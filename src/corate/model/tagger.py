@@ -472,7 +472,7 @@ class Tagger(Answers, FrameTagging):
         if constraints is not None:
             words = None if corpus.word is None else corpus.word.values()
             nodes = within(nodes, corpus.offsets, words, self.labels, constraints)
-        tables = [graph.table_of(edges, len(self.model.labels)).of_edges(edges) for edges in corpus.edges or ()]
+        tables = graph.tables_of(corpus.edges or (), len(self.model.labels))
         return GraphLattice(
             GraphField.of(corpus.offsets, corpus.edges or (), nodes, tables), self.labels, memory, threads
         )
