@@ -41,7 +41,7 @@ class Inference(NamedTuple):
     Attributes:
         exact: whether all answers are exact.
         treewidth: the largest treewidth of a component for which a clique tree was searched.
-        sweeps: the largest number of sweeps of messages; 0 if clique trees answer everything.
+        sweeps: the largest number of sweeps of messages; 1 on trees, 0 if clique trees answer everything.
         residual: the largest change of a probability in the last sweep; 0 where answers are exact.
         converged: whether all messages converged.
         coupling: how much of a message comes back on loops; above 1, probabilities may be far from the truth.

@@ -512,6 +512,4 @@ def _gained(
             break
         prior /= PRIOR_STEP
     certain = len(gains) > 1 and float(gains.mean()) > 2 * float(gains.std()) / len(gains) ** 0.5
-    if not certain:
-        record["iterations"] = 0
-    return (factors if certain else None), record
+    return (factors, record) if certain else (None, {"iterations": 0, "held_out": record["held_out"]})
